@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 import time
 from typing import Any, Optional
@@ -156,6 +158,29 @@ def cpu_seconds(pid: int) -> float:
         return time.clock_gettime((~pid << 3) | 2)  # Linux: the CPU clock of a process.
     except OSError:
         return 0.0
+
+
+def descendants() -> list[int]:
+    """The processes that this one has started, and those that they have; without those that the
+    system does not tell of."""
+    found: list[int] = []
+    waiting = [os.getpid()]
+    while waiting:
+        children = _children(waiting.pop())
+        found += children
+        waiting += children
+    return found
+
+
+def _children(pid: int) -> list[int]:
+    """Linux keeps them by the thread that has started them."""
+    children: list[int] = []
+    tasks = f"/proc/{pid}/task"
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(tasks):
+            with contextlib.suppress(OSError), open(f"{tasks}/{thread}/children") as file:
+                children += map(int, file.read().split())
+    return children
 
 
 def page_faults(pid: int) -> int:

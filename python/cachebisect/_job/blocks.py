@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from typing import Any, Callable, Optional
 
+from .._chain import facts
 from .._chain.description import Chain
 from .._worker.tasks import stage_sums
 from .companions import Companions
@@ -29,10 +30,11 @@ class Usage:
         shadow: Optional[ShadowLoader],
         sampler_seconds: float,
         companion_seconds: list[float],
+        processes: list[int],
     ) -> None:
         waiting = feed.waiting
         self.time = time.monotonic()
-        self.cpu = time.process_time() + (shadow.cpu_seconds() if shadow is not None else 0.0)
+        self.cpu = time.process_time() + sum(map(facts.cpu_seconds, processes))
         self.waiting = Waiting(**vars(waiting))
         self.counters = shadow.area.snapshot() if shadow is not None else []
         self.sampler_seconds = sampler_seconds
@@ -86,11 +88,16 @@ class Block:
         self._start: Optional[Usage] = None
         self._start_mark: Any = None
         self._began = 0.0
+        self._helpers: list[int] = []
+        """Processes that may make batches where there is no shadow loader."""
         self._idle_ends = 0
         """Steps after which the device had nothing left to do."""
 
     def begin(self, number: int) -> None:
         """Drops what older blocks left and starts. The call itself is not timed."""
+        if self._shadow is None:
+            # Before the untimed steps: batches are made while the system is asked.
+            self._helpers = facts.descendants()
         self._began = time.monotonic()
         self._feed.expect(self._warmup + self._steps)
         self._feed.begin(number)
@@ -176,7 +183,8 @@ class Block:
 
     def _usage(self) -> Usage:
         seconds = self._companions.seconds()
-        return Usage(self._feed, self._shadow, self._sampler_seconds(), seconds)
+        processes = self._helpers if self._shadow is None else self._shadow.pids()
+        return Usage(self._feed, self._shadow, self._sampler_seconds(), seconds, processes)
 
     def _time_is_up(self) -> bool:
         assert self._start is not None

@@ -158,7 +158,8 @@ class MeasuredLoader:
         """CPU time of this process and of all its children so far."""
         times = os.times()
         own = times.user + times.system + times.children_user + times.children_system
-        return own + sum(shadow.cpu_seconds() for shadow in self._shadows())
+        processes = {pid for shadow in self._shadows() for pid in shadow.pids()}
+        return own + sum(map(facts.cpu_seconds, processes.union(facts.descendants())))
 
     def close(self) -> None:
         """Ends all workers."""

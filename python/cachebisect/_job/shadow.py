@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any, Callable, Optional
 
-from .._chain import facts
 from .._chain.pinning import Parcel, PinLog
 from .._worker.boundary import BoundaryDataset
 from .._worker.held_interrupt import HeldInterrupt
@@ -173,10 +172,9 @@ class ShadowLoader:
             return number in self._pin_log.done
         return self.area.last_done((number - 1) % self.workers) >= number
 
-    def cpu_seconds(self) -> float:
-        """CPU time of the workers so far."""
-        pids = self.area.pids() if self.workers > 0 else []
-        return sum(facts.cpu_seconds(pid) for pid in pids if pid > 0)
+    def pids(self) -> list[int]:
+        """The workers that have begun."""
+        return [pid for pid in self.area.pids() if pid > 0] if self.workers > 0 else []
 
     def close(self) -> None:
         """Ends the workers. The loader can be begun again; its caches are then empty."""
