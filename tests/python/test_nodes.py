@@ -81,6 +81,9 @@ def test_ranks_of_two_machines_are_measured_together(
         {"name": "b", "first_rank": 1, "ranks": 1},
     ]
     assert report["blocks"]
+    (other,) = report["machine"]["other_nodes"]
+    assert other["name"] == "b"
+    assert other["usable_cpus"] > 0
 
 
 def test_ctrl_c_at_the_first_ends_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,14 @@ constexpr std::array<std::string_view, 12> kNoise{
     "frequency",       "clock_of_arms",  "device_clock_of_arms", "device_throttled", "throttled",
     "memory_pressure", "suspended"};
 
+/// Warnings of other machines of the job: "node_steal".
+constexpr std::string_view kOfNode = "node_";
+
+bool is_noise(std::string_view code) {
+  if (code.starts_with(kOfNode)) code.remove_prefix(kOfNode.size());
+  return std::ranges::find(kNoise, code) != kNoise.end();
+}
+
 /// Blocks that vary by more than this are not those of a quiet machine.
 constexpr double kQuietCv = 0.03;
 
@@ -38,8 +46,7 @@ ComparedJob job_of(const ReportSource& source) {
 
 void add_noise(const Report& report, const std::string& side, std::vector<std::string>& noise) {
   for (const Warning& warning : report.warnings) {
-    if (std::ranges::find(kNoise, warning.code) == kNoise.end()) continue;
-    noise.push_back(side + ": " + warning.code);
+    if (is_noise(warning.code)) noise.push_back(side + ": " + warning.code);
   }
   const double cv = report.machine.noise.block_cv.value_or(0);
   if (cv > kQuietCv) noise.push_back(side + ": blocks vary by " + percent(cv));

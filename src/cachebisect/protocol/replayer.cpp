@@ -40,4 +40,6 @@ std::optional<StorageCounts> Replayer::count_storage(const StorageRequest& /*req
 
 MachineReading Replayer::read_machine() const { return cachebisect::read_machine(); }
 
+std::vector<NodeReading> Replayer::read_other_nodes() { return {}; }
+
 }  // namespace cachebisect

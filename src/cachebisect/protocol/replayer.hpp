@@ -6,6 +6,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/base/machine_reading.hpp"
@@ -13,6 +14,7 @@
 #include "cachebisect/protocol/block.hpp"
 #include "cachebisect/protocol/cache_facts.hpp"
 #include "cachebisect/protocol/chain_description.hpp"
+#include "cachebisect/protocol/node_reading.hpp"
 #include "cachebisect/protocol/storage_counts.hpp"
 
 namespace cachebisect {
@@ -22,9 +24,9 @@ class CACHEBISECT_API Replayer {
  public:
   virtual ~Replayer();
   [[nodiscard]] virtual ChainDescription describe() const = 0;
+  /// Of an unseen arm, whether one more block of it can be run now.
   [[nodiscard]] virtual bool supports(const Arm& arm) const = 0;
   /// Why an arm is not supported, in words; empty: nothing more is known.
-  /// Of an unseen arm, whether one more block of it can be run now.
   [[nodiscard]] virtual std::string why_unsupported(const Arm& arm) const;
   /// Fills the caches. Throws Error(usage) if the budgets do not hold a single batch.
   virtual CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) = 0;
@@ -50,6 +52,9 @@ class CACHEBISECT_API Replayer {
   [[nodiscard]] virtual double clock() const = 0;
   /// Counters of the machine that the blocks run on; by default this one. Called between blocks.
   [[nodiscard]] virtual MachineReading read_machine() const;
+  /// The same of the other machines of the job, as far as they answer; by default there are none.
+  /// Called between blocks.
+  [[nodiscard]] virtual std::vector<NodeReading> read_other_nodes();
 };
 
 }  // namespace cachebisect

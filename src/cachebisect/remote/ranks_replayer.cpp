@@ -15,6 +15,7 @@
 #include "cachebisect/remote/fields.hpp"
 #include "cachebisect/remote/job_nodes.hpp"
 #include "cachebisect/remote/messages.hpp"
+#include "cachebisect/remote/node_counters.hpp"
 
 namespace cachebisect {
 namespace {
@@ -323,7 +324,6 @@ MachineReading RanksReplayer::read_machine() const {
   const auto first = std::ranges::find(nodes_, nullptr) - nodes_.begin();
   if (first == std::ssize(nodes_)) return cachebisect::read_machine();
   MachineReading reading = ranks_[static_cast<std::size_t>(first)]->read_machine();
-  // What other machines do is not seen here.
   for (auto r = static_cast<std::size_t>(first) + 1; r < ranks_.size(); ++r) {
     if (!is_here(r)) continue;
     const double own = ranks_[r]->read_machine().own_cpu_seconds;
@@ -332,11 +332,33 @@ MachineReading RanksReplayer::read_machine() const {
   return reading;
 }
 
+std::vector<NodeReading> RanksReplayer::read_other_nodes() {
+  const bool simulated = std::ranges::any_of(
+      ranks_, [](const auto& rank) { return rank->connection().clock().has_value(); });
+  if (!has_other_nodes() || simulated || failure_ || stop_all_.stop_requested()) return {};
+  std::vector<NodeReading> readings;
+  try {
+    const auto answers = ask_all([](bool, bool) { return json{{"type", "machine"}}; }, {}, {});
+    read_all(answers, [&](const AskRanks::Answer& answer) {
+      const auto& node = nodes_[answer.ranks.front()];
+      if (!node) return;
+      if (const auto counters = read_counters(*answer.value)) {
+        readings.push_back({node->name(), *counters});
+      }
+    });
+  } catch (const Error&) {
+    // Kept: the next block tells.
+  }
+  return readings;
+}
+
+bool RanksReplayer::has_other_nodes() const {
+  return std::ranges::any_of(nodes_, [](const auto& node) { return node != nullptr; });
+}
+
 std::string RanksReplayer::name_of(const std::vector<std::size_t>& ranks) const {
   std::string name = name_of_ranks(ranks);
-  const bool several =
-      std::ranges::any_of(nodes_, [](const auto& node) { return node != nullptr; });
-  if (!several) return name;
+  if (!has_other_nodes()) return name;
   const auto& node = nodes_[ranks.front()];
   return "node " + (node ? node->name() : own_node_) + ", " + name;
 }

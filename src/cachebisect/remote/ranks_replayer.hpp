@@ -46,6 +46,8 @@ class CACHEBISECT_INTERNAL_API RanksReplayer final : public AttachedReplayer {
                                              const std::stop_token& stop) override;
   [[nodiscard]] double clock() const override;
   [[nodiscard]] MachineReading read_machine() const override;
+  /// Nothing where time is simulated, or after an error.
+  [[nodiscard]] std::vector<NodeReading> read_other_nodes() override;
   /// Finds nothing: each rank would profile samples of its own, and might find other functions.
   Inside look_inside(const std::string& stage) override;
   void check_running() const override;
@@ -75,6 +77,7 @@ class CACHEBISECT_INTERNAL_API RanksReplayer final : public AttachedReplayer {
   /// True if one of these ranks has a loader.
   [[nodiscard]] bool has_loader(const RankRange& ranks) const;
   [[nodiscard]] bool is_here(std::size_t rank) const { return nodes_[rank] == nullptr; }
+  [[nodiscard]] bool has_other_nodes() const;
   /// What a rank may use of the memory of its machine, by rank.
   [[nodiscard]] std::vector<double> memory_shares(const CacheBudget& budget,
                                                   const std::stop_token& stop) const;

@@ -8,10 +8,12 @@
 
 #include "cachebisect/base/current_error.hpp"
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/machine_watch.hpp"
 #include "cachebisect/remote/ask_all.hpp"
 #include "cachebisect/remote/fields.hpp"
 #include "cachebisect/remote/join_messages.hpp"
 #include "cachebisect/remote/messages.hpp"
+#include "cachebisect/remote/node_counters.hpp"
 
 namespace cachebisect {
 namespace {
@@ -117,6 +119,7 @@ json RelayWork::failure_of(std::size_t i, const std::exception_ptr& error) const
 json RelayWork::joined(const std::vector<json>& answers) {
   json answer = type() == "run"       ? joined_blocks(answers)
                 : type() == "freshen" ? joined_flags(answers, "freshened")
+                : type() == "machine" ? joined_counters(answers)
                                       : json::object();
   std::optional<double> clock;
   for (const Rank& rank : ranks_) {
@@ -157,6 +160,13 @@ json RelayWork::joined_flags(const std::vector<json>& answers, const char* key) 
     all = Fields(answers[i], "the answer to '" + type() + "'").flag(key) && all;
   });
   return {{key, all}};
+}
+
+/// Those of this machine; the ranks are its own processes.
+json RelayWork::joined_counters(const std::vector<json>& answers) {
+  MachineReading counters = read_machine();
+  counters.own_cpu_seconds += own_cpu_seconds_of(answers);
+  return counters_json(counters);
 }
 
 /// Whether all have taken note, or have ended.

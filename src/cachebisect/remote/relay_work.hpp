@@ -46,6 +46,7 @@ class RelayWork {
   void read_all(const Read& read);
   nlohmann::json joined_blocks(const std::vector<nlohmann::json>& answers);
   nlohmann::json joined_flags(const std::vector<nlohmann::json>& answers, const char* key);
+  [[nodiscard]] static nlohmann::json joined_counters(const std::vector<nlohmann::json>& answers);
   nlohmann::json finish();
 
   Post post_;

@@ -37,6 +37,7 @@ struct Planted {
   std::function<double(const Arm&)> clock_mhz;
   std::function<DeviceReading(const Arm&)> device;
   std::function<void(MachineReading&)> disturb;  ///< given the time of each reading
+  std::vector<std::pair<std::string, std::function<void(MachineReading&)>>> other_nodes{};
 };
 
 /// A simulated chain on a machine whose readings a test determines.
@@ -76,6 +77,14 @@ class PlantedMachine final : public Replayer {
     MachineReading reading = inner_.read_machine();
     if (planted_.disturb) planted_.disturb(reading);
     return reading;
+  }
+  [[nodiscard]] std::vector<NodeReading> read_other_nodes() override {
+    std::vector<NodeReading> readings;
+    for (const auto& [node, disturb] : planted_.other_nodes) {
+      readings.push_back({node, inner_.read_machine()});
+      disturb(readings.back().counters);
+    }
+    return readings;
   }
 
  private:
@@ -206,6 +215,34 @@ TEST_CASE("throttling by a CPU quota and memory pressure cause warnings") {
   CHECK(has(find(report, "throttled")->text, "30% of its periods"));
   REQUIRE(find(report, "memory_pressure") != nullptr);
   CHECK(has(find(report, "memory_pressure")->text, "4.0%"));
+}
+
+TEST_CASE("what disturbs other machines of the job causes one warning of each kind") {
+  const auto loaded = [](double other) { return with_other_load(other).disturb; };
+  const auto throttled = [](MachineReading& reading) {
+    reading.quota_periods = 10 * reading.seconds;
+    reading.throttled_periods = 3 * reading.seconds;
+  };
+  const Report report = run({.other_nodes = {{"node-1", loaded(0.5)},
+                                             {"node-2", loaded(0.9)},
+                                             {"node-3", loaded(0.01)},
+                                             {"node-4", throttled}}});
+  REQUIRE(report.machine.other_nodes.size() == 4);
+  CHECK(report.machine.other_nodes[1].name == "node-2");
+  CHECK(*report.machine.other_nodes[1].usable_cpus == 2);
+  CHECK(*report.machine.other_nodes[1].noise.other_load == doctest::Approx(0.9).epsilon(0.05));
+  CHECK(*report.machine.other_nodes[3].noise.throttled_share == doctest::Approx(0.3));
+  const Warning* load = find(report, "node_other_load");
+  REQUIRE(load != nullptr);
+  CHECK(has(load->text, "on node node-2 (and one other), other processes kept 0.90 CPUs busy"));
+  const Warning* quota = find(report, "node_throttled");
+  REQUIRE(quota != nullptr);
+  CHECK(has(quota->text, "on node node-4, the container's CPU quota ran out in 30%"));
+  for (const char* const code :
+       {"node_steal", "node_frequency", "node_memory_pressure", "other_load", "throttled"}) {
+    CAPTURE(code);
+    CHECK(find(report, code) == nullptr);
+  }
 }
 
 TEST_CASE("a fractional number of CPUs causes a warning if the threads need more") {

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/socket.h>
 
+#include "cachebisect/base/machine_watch.hpp"
 #include "cachebisect/base/private_folder.hpp"
 #include "cachebisect/bisect/bisect.hpp"
 #include "cachebisect/remote/combine_ranks.hpp"
@@ -122,6 +123,30 @@ TEST_CASE("the number of ranks is no limit: groups of nodes, a node, a rank") {
   CHECK(counts(4) == 10);  // two nodes each
   CHECK(counts(2) == 2);
   CHECK(counts(1) == 2);
+}
+
+TEST_CASE("the counters of other machines are read where time is real") {
+  const NodesJob job(chains_with(4, {}), 2);
+  ServedNodes served(job.by_node(),
+                     [](int, FakeAdapter& adapter) { adapter.simulates_time = false; });
+  const auto replayer = served.attach();
+  const MachineReading relay = read_machine();  // the same process here
+  const std::vector<NodeReading> nodes = replayer->read_other_nodes();
+  REQUIRE(nodes.size() == 1);
+  CHECK(nodes[0].node == "node-1");
+  CHECK(nodes[0].counters.seconds >= relay.seconds);
+  CHECK(nodes[0].counters.own_cpu_seconds >= relay.own_cpu_seconds + 2 * 1.5);  // of two ranks
+  CHECK(nodes[0].counters.times.has_value() == relay.times.has_value());
+  replayer->finish(true, 0, "");
+  CHECK(replayer->read_other_nodes().empty());
+}
+
+TEST_CASE("where time is simulated, no other machine is asked for its counters") {
+  const NodesJob job(chains_with(4, {}), 2);
+  ServedNodes served(job.by_node());
+  const auto replayer = served.attach();
+  CHECK(replayer->read_other_nodes().empty());
+  replayer->finish(true, 0, "");
 }
 
 TEST_CASE("storage that is slow everywhere is no node's") {

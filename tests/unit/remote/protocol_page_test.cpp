@@ -20,6 +20,7 @@
 #include "cachebisect/remote/join_messages.hpp"
 #include "cachebisect/remote/messages.hpp"
 #include "cachebisect/remote/node_ask.hpp"
+#include "cachebisect/remote/node_counters.hpp"
 #include "cachebisect/simulate/simulated_replayer.hpp"
 
 using namespace cachebisect;
@@ -159,7 +160,7 @@ TEST_CASE("what relays are asked and answer is on the page") {
   for (const json& message : messages()) {
     if (message.at("type") == "ask") asked.push_back(message);
   }
-  REQUIRE(asked.size() == 4);
+  REQUIRE(asked.size() == 5);
   const NodeAsk ask = read_node_ask(asked[0]);
   CHECK(ask.groups.at(0).processes == std::vector<std::uint64_t>{1, 2});
   CHECK(ask.requests.at(0) == json{{"type", "freshen"}, {"samples", 256}});
@@ -173,9 +174,14 @@ TEST_CASE("what relays are asked and answer is on the page") {
   written.update({{"id", 8}, {"type", "ask"}, {"clock", 12.5}});
   CHECK(written == asked[2]);
   CHECK_FALSE(read_failure(asked[2]).has_value());
-  const auto failure = read_failure(asked[3]);
+  const auto counters = read_counters(asked[3]);
+  REQUIRE(counters.has_value());
+  written = counters_json(*counters);
+  written.update({{"id", 9}, {"type", "ask"}});
+  CHECK(written == asked[3]);
+  const auto failure = read_failure(asked[4]);
   REQUIRE(failure.has_value());
-  CHECK(to_json(*failure) == asked[3].at("failed"));
+  CHECK(to_json(*failure) == asked[4].at("failed"));
   CHECK(has(page(), "what relays and engines say to each other, " + std::to_string(kNodesVersion)));
 }
 

@@ -10,6 +10,7 @@
 #include "cachebisect/base/machine.hpp"
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/advice/clock_warning.hpp"
+#include "cachebisect/bisect/advice/node_warnings.hpp"
 #include "cachebisect/bisect/advice/process_warnings.hpp"
 #include "cachebisect/bisect/advice/worker_search_warning.hpp"
 #include "cachebisect/bisect/analysis/reading.hpp"
@@ -22,14 +23,11 @@ namespace {
 constexpr double kMinLoad = 0.1;     ///< CPUs: background activity of any machine
 constexpr double kWholeCpus = 0.01;  ///< closer to a whole number than this is whole
 
-std::string cpus(double count) { return rate(count) + (count == 1 ? " CPU" : " CPUs"); }
-
 void warn_of_load(std::vector<Warning>& out, const MachineReport& machine) {
   const Noise& noise = machine.noise;
-  const double worth = std::max(kMinLoad, kReportAbove * machine.usable_cpus);
-  if (noise.other_load && *noise.other_load > worth) {
+  if (noise.other_load && *noise.other_load > load_worth_a_warning(machine.usable_cpus)) {
     out.push_back({"other_load",
-                   "other processes kept " + cpus(*noise.other_load) +
+                   "other processes kept " + cpus_text(*noise.other_load) +
                        " busy, of those that this one may use, while it measured",
                    "stop them, or measure when they are idle; or read every figure as that of "
                    "this machine with this load"});
@@ -56,7 +54,7 @@ void warn_of_quota(std::vector<Warning>& out, const MachineReport& machine, int 
   if (throttled && *throttled > kNegligible) {
     out.push_back(
         {"throttled",
-         "the container's quota of " + cpus(usable) + " ran out in " + percent(*throttled) +
+         "the container's quota of " + cpus_text(usable) + " ran out in " + percent(*throttled) +
              " of its periods: every thread then stood still, and that time is in the "
              "figures",
          "fewer workers (" + setting_text(settings, "workers", "N") + "), or a larger quota"});
@@ -67,7 +65,7 @@ void warn_of_quota(std::vector<Warning>& out, const MachineReport& machine, int 
     const int fitting = whole_cpus(usable);
     out.push_back(
         {"fractional_cpus",
-         "this container may use " + cpus(usable) + ", and " + std::to_string(threads) +
+         "this container may use " + cpus_text(usable) + ", and " + std::to_string(threads) +
              " threads want to run: they take turns, and the quota stops all of them at once",
          workers > fitting ? setting_text(settings, "workers", std::to_string(fitting)) +
                                  ", or a quota of whole CPUs"
@@ -248,6 +246,12 @@ void warn_of_skipping(std::vector<Warning>& out, const std::vector<BlockRecord>&
 
 }  // namespace
 
+double load_worth_a_warning(double usable_cpus) {
+  return std::max(kMinLoad, kReportAbove * usable_cpus);
+}
+
+std::string cpus_text(double count) { return rate(count) + (count == 1 ? " CPU" : " CPUs"); }
+
 std::vector<Warning> find_machine_warnings(const MachineReport& machine, int workers,
                                            const JobSettings& settings) {
   std::vector<Warning> out;
@@ -261,6 +265,9 @@ std::vector<Warning> find_warnings(const Measurements& measured, const MachineRe
                                    const Waterfall& waterfall, const Explanation& explanation) {
   std::vector<Warning> out =
       find_machine_warnings(machine, measured.chain.workers, measured.chain.settings);
+  for (Warning& warning : find_node_warnings(machine.other_nodes)) {
+    out.push_back(std::move(warning));
+  }
   warn_of_suspension(out, measured.blocks);
   warn_of_other_job(out, measured, waterfall.live);
   if (auto warning = worker_search_warning(measured.chain)) out.push_back(std::move(*warning));

@@ -32,6 +32,14 @@ Estimate live_drift(const RoundTable& rounds, double confidence) {
   return find_drift(log_taus, confidence);
 }
 
+void set_counted(const Disturbance& seen, Noise& noise) {
+  noise.steal_share = seen.steal_share;
+  noise.other_load = seen.other_load;
+  noise.frequency_change = seen.frequency_change;
+  noise.throttled_share = seen.throttled_share;
+  noise.memory_stall_share = seen.memory_stall_share;
+}
+
 }  // namespace
 
 MachineReport describe_machine(const MachineInfo& machine, const Disturbance& seen) {
@@ -44,11 +52,7 @@ MachineReport describe_machine(const MachineInfo& machine, const Disturbance& se
   report.memory_bytes = machine.memory_bytes;
   report.os = machine.os;
   report.virtualized = machine.virtualized;
-  report.noise.steal_share = seen.steal_share;
-  report.noise.other_load = seen.other_load;
-  report.noise.frequency_change = seen.frequency_change;
-  report.noise.throttled_share = seen.throttled_share;
-  report.noise.memory_stall_share = seen.memory_stall_share;
+  set_counted(seen, report.noise);
   return report;
 }
 
@@ -60,6 +64,11 @@ MachineReport describe_machine(const Measurements& measured) {
   }
   if (const auto& seconds = measured.cache.floor_seconds_per_batch) {
     report.floor.us_per_batch = 1e6 * *seconds;
+  }
+  for (const NodeDisturbance& node : measured.other_nodes) {
+    set_counted(
+        node.seen,
+        report.other_nodes.emplace_back(NodeMachine{node.node, node.usable_cpus, {}}).noise);
   }
   const RoundTable& rounds = measured.verdict.table;
   const double confidence = measured.settings.confidence;

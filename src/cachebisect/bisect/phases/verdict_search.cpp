@@ -181,6 +181,8 @@ void VerdictSearch::conclude() {
 void VerdictSearch::read_machine() {
   machine_.add(replayer_->read_machine());
   measured_->disturbance = machine_.seen();
+  other_nodes_.add(replayer_->read_other_nodes());
+  measured_->other_nodes = other_nodes_.seen();
 }
 
 /// Pilots what the plan asks for.

@@ -17,6 +17,7 @@
 #include "cachebisect/bisect/phases/round_arms.hpp"
 #include "cachebisect/bisect/phases/round_plan.hpp"
 #include "cachebisect/bisect/record/measurements.hpp"
+#include "cachebisect/bisect/record/node_watch.hpp"
 #include "cachebisect/bisect/record/round_runner.hpp"
 
 namespace cachebisect {
@@ -59,7 +60,7 @@ class CACHEBISECT_INTERNAL_API VerdictSearch {
   bool resume(RandomStream& random, const std::function<void()>& after_check);
   /// Checks the evidence for the last time.
   void conclude();
-  /// Takes a reading of the machine now; run() takes more between the rounds.
+  /// Takes a reading of all machines now; run() takes more between the rounds.
   void read_machine();
 
   /// Empty before the first check.
@@ -102,6 +103,7 @@ class CACHEBISECT_INTERNAL_API VerdictSearch {
   std::optional<PartEvidence> evidence_;
   VerdictState state_;
   MachineWatch machine_;
+  NodeWatch other_nodes_;
   std::optional<double> machine_read_at_;
 };
 

@@ -59,6 +59,13 @@ struct SustainedRuns {
   double seconds = 0;                     ///< that both took; not measuring
 };
 
+/// What disturbed another machine of the job while the verdict's rounds ran.
+struct NodeDisturbance {
+  std::string node;
+  std::optional<double> usable_cpus;  ///< by affinity and quota; empty: not reported
+  Disturbance seen;
+};
+
 /// What ended a run after its verdict.
 struct RunFault {
   std::string what;
@@ -73,6 +80,7 @@ struct Measurements {
   Questions questions;
   MachineInfo machine;
   Disturbance disturbance;  ///< of the machine, while the verdict's rounds ran
+  std::vector<NodeDisturbance> other_nodes;
   CacheFacts cache;
   double prepare_seconds = 0;    ///< before the caches were filled
   double measure_seconds = 0;    ///< of the budget, used by all rounds

@@ -181,6 +181,13 @@ struct ToolFloor {
   std::optional<double> us_per_batch;
 };
 
+/// Another machine of the job.
+struct NodeMachine {
+  std::string name;
+  std::optional<double> usable_cpus;
+  Noise noise;  ///< what its counters tell; nothing of blocks
+};
+
 struct MachineReport {
   std::string cpu;
   int cores = 0;
@@ -192,6 +199,7 @@ struct MachineReport {
   std::optional<bool> virtualized;
   Noise noise;
   ToolFloor floor;
+  std::vector<NodeMachine> other_nodes;
 };
 
 struct Timing {

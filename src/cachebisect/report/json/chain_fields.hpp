@@ -26,10 +26,9 @@ void rate(Visitor& v, const FieldKey& key, Visited<Visitor, Estimate>& rate) {
   v.group(key, [&] { estimate(v, {"samples_per_second"}, {"interval"}, rate); });
 }
 
+/// What the counters of a machine tell.
 template <class Visitor>
-void fields(Visitor& v, Visited<Visitor, Noise>& noise) {
-  v.number({"block_cv", "standard deviation over mean of blocks of one arm"}, noise.block_cv);
-  v.group({"null"}, [&] { estimate(v, {"drop"}, {"interval"}, noise.null_drop); });
+void counted_fields(Visitor& v, Visited<Visitor, Noise>& noise) {
   v.number({"steal_share"}, noise.steal_share);
   v.number({"frequency_change",
             "(most - least) / most of the fastest CPU's clock; null where it cannot be read"},
@@ -42,6 +41,13 @@ void fields(Visitor& v, Visited<Visitor, Noise>& noise) {
       noise.throttled_share);
   v.number({"memory_stall_share", "of the time, that in which some program waited for memory"},
            noise.memory_stall_share);
+}
+
+template <class Visitor>
+void fields(Visitor& v, Visited<Visitor, Noise>& noise) {
+  v.number({"block_cv", "standard deviation over mean of blocks of one arm"}, noise.block_cv);
+  v.group({"null"}, [&] { estimate(v, {"drop"}, {"interval"}, noise.null_drop); });
+  counted_fields(v, noise);
   v.group({"drift", "of the live seconds per sample from the first to the last round, as a share"},
           [&] { estimate(v, {"change"}, {"interval"}, noise.drift); });
 }
@@ -50,6 +56,13 @@ template <class Visitor>
 void fields(Visitor& v, Visited<Visitor, ToolFloor>& floor) {
   v.number({"ns_per_sample"}, floor.ns_per_sample);
   v.number({"us_per_batch"}, floor.us_per_batch);
+}
+
+template <class Visitor>
+void fields(Visitor& v, Visited<Visitor, NodeMachine>& node) {
+  v.text({"name"}, node.name);
+  v.number({"usable_cpus", "by affinity and the cgroup's quota"}, node.usable_cpus);
+  counted_fields(v, node.noise);
 }
 
 template <class Visitor>
@@ -67,6 +80,9 @@ void fields(Visitor& v, Visited<Visitor, MachineReport>& m) {
   v.flag({"virtualized"}, m.virtualized);
   v.part({"noise"}, m.noise);
   v.part({"floor", "the tool's own cost"}, m.floor);
+  v.list(
+      {"other_nodes", "machines of the job besides this one, while it measured", Presence::added},
+      m.other_nodes);
 }
 
 template <class Visitor>

@@ -80,6 +80,13 @@ void fields(Visitor& v, Visited<Visitor, Disturbance>& seen) {
 }
 
 template <class Visitor>
+void fields(Visitor& v, Visited<Visitor, NodeDisturbance>& node) {
+  v.text({"node"}, node.node);
+  v.number({"usable_cpus"}, node.usable_cpus);
+  v.part({"disturbance"}, node.seen);
+}
+
+template <class Visitor>
 void fields(Visitor& v, Visited<Visitor, VerdictRounds>& verdict) {
   v.wholes({"candidates", "boundaries that may be visited"}, verdict.candidates);
   v.wholes({"suspects", "stages that the pilot suspected"}, verdict.suspects);
@@ -148,6 +155,8 @@ void fields(Visitor& v, Visited<Visitor, Measurements>& measured) {
   v.part({"questions"}, measured.questions);
   v.part({"machine"}, measured.machine);
   v.part({"disturbance", "of the machine, while the verdict's rounds ran"}, measured.disturbance);
+  v.list({"other_nodes", "the same of other machines of the job", Presence::added},
+         measured.other_nodes);
   v.part({"cache"}, measured.cache);
   v.amount({"prepare_seconds"}, measured.prepare_seconds);
   v.amount({"measure_seconds"}, measured.measure_seconds);
