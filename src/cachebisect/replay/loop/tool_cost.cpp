@@ -31,10 +31,13 @@ Pipeline null_pipeline(const NullChain& chain) {
 }
 
 /// Seconds per batch: the minimum over pieces of a millisecond, to exclude what other processes
-/// take. Batches that fill the ring at first are not timed.
+/// take. Where they take whole pieces, it goes on until enough have been timed, for ten times
+/// `seconds` at most. Batches that fill the ring at first are not timed.
 double batch_seconds(Device& device, const NullChain& chain, double seconds,
                      const std::stop_token& stop) {
   constexpr double piece = 1e-3;
+  constexpr std::size_t enough = 5;
+  constexpr double longest = 10;
   const Pipeline pipeline = null_pipeline(chain);
   Executor loader(pipeline, device,
                   {.workers = chain.workers, .prefetch = chain.prefetch, .loader = chain.loader});
@@ -44,7 +47,11 @@ double batch_seconds(Device& device, const NullChain& chain, double seconds,
   const auto take = [&] { loader.release(loader.next(stop), nullptr); };
   for (int i = 0; i < 2 * loader.slots(); ++i) take();
   std::vector<double> times;
-  const double end = monotonic_seconds() + seconds;
+  const double began = monotonic_seconds();
+  const auto goes_on = [&] {
+    const double passed = monotonic_seconds() - began;
+    return passed < seconds || (times.size() < enough && passed < longest * seconds);
+  };
   do {
     const double begin = monotonic_seconds();
     int batches = 0;
@@ -55,7 +62,7 @@ double batch_seconds(Device& device, const NullChain& chain, double seconds,
       taken = monotonic_seconds() - begin;
     }
     times.push_back(taken / batches);
-  } while (monotonic_seconds() < end);
+  } while (goes_on());
   return *std::min_element(times.begin(), times.end());
 }
 
