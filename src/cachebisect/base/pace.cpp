@@ -116,17 +116,17 @@ void burn_cpu(double seconds) noexcept {
   WorkerPace* const pace = pace_of_thread;
   PaceTimeline alone;
   PaceTimeline& timeline = pace != nullptr ? pace->cpu : alone;
+  // Time spent waiting for a core is deducted from later waits: as long as the cores have capacity
+  // left, threads keep to their planted costs whatever else runs.
+  if (timeline.absorbs()) {
+    pace->wall.arrive(monotonic_seconds());
+    pace->wall.add(seconds);
+  }
   const double begin = thread_cpu_seconds();
   timeline.arrive(begin);
   timeline.add(seconds);
   timeline.leave(burn_until_due(timeline, begin));
-  if (!timeline.absorbs()) return;
-  // Time spent waiting for a core is deducted from later waits: as long as the cores have capacity
-  // left, threads keep to their planted costs whatever else runs.
-  const double now = monotonic_seconds();
-  pace->wall.arrive(now);
-  pace->wall.add(seconds);
-  pace->wall.leave(now);
+  if (timeline.absorbs()) pace->wall.leave(monotonic_seconds());
 }
 
 void pass_serial_section(FifoTimeline& section, double seconds) noexcept {

@@ -155,6 +155,14 @@ TEST_CASE("burning uses at least the requested CPU time, and waiting uses none")
   CHECK(has_passed(pace.wall.due() - PaceTimeline::kWorthSleeping));
 }
 
+TEST_CASE("a burn takes its time at once: no later wait makes up for it") {
+  WorkerPace pace;
+  pace.begin(true);
+  const PaceOfThread kept(&pace);
+  cachebisect::burn_cpu(3 * PaceTimeline::kMaxCredit);
+  CHECK(pace.wall.due() <= cachebisect::monotonic_seconds());
+}
+
 TEST_CASE("each thread has a pace of its own while it is in use") {
   CHECK(PaceOfThread::current() == nullptr);
   WorkerPace outer;
