@@ -110,6 +110,24 @@ TEST_CASE("a reader whose input comes from memory takes longer when replayed") {
   CHECK(distortions_of(chain_of(1), 6e-4, live, cold, {0, 1000, 8, 8, 8}).empty());
 }
 
+TEST_CASE("a reader that replays as fast as the training step alone is not slowed down") {
+  const std::vector<double> live{5e-4, 4e-4, 0, 0};
+  const std::vector<double> cold{0, 6e-4, 0, 0};
+  for (const double ceiling : {5e-4, 6e-4}) {
+    ReplayFidelity fidelity(chain_of(1), {.cores = 8, .item_bytes = {0, 1.5e6, 8, 8, 8}});
+    std::vector<BlockRecord> blocks;
+    for (int round = 0; round < 24; ++round) {
+      blocks.push_back(record_of(round, 0, 1e-3, live));
+      blocks.push_back(record_of(round, 1, 6.1e-4, cold));
+      blocks.push_back(record_of(round, 4, ceiling, {0, 0, 0, 0}));
+    }
+    for (std::size_t end = 9; end <= blocks.size(); end += 9) {
+      fidelity.update({blocks.data(), end});
+    }
+    CHECK(fidelity.distortions().empty() == (ceiling > 5.5e-4));
+  }
+}
+
 TEST_CASE("a difference is likely before it is certified") {
   const auto all =
       distortions_of(chain_of(2), 0.25e-3, {5e-6, 2e-3, 5e-6, 5e-6}, {0, 5e-6, 5e-6, 5e-6}, {}, 5);

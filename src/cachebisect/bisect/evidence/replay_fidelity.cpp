@@ -79,24 +79,29 @@ void ReplayFidelity::add(const BlockRecord& block) {
 
 /// The blocks of the open super-round become evidence.
 void ReplayFidelity::settle() {
-  double live_tau = 0;
-  for (const auto& [round, live] : open_.live) {
-    live_tau += live.tau / static_cast<double>(open_.live.size());
-  }
+  open_.live_tau = mean_tau(open_.live);
+  const auto ceiling = open_.replays.find(static_cast<int>(chain_->stages.size()));
+  if (ceiling != open_.replays.end()) open_.ceiling_tau = mean_tau(ceiling->second);
   for (const auto& [boundary, replays] : open_.replays) {
     const std::vector<Pair> pairs = pairs_of(open_.live, replays);
     if (pairs.empty()) continue;
     Boundary& sums = at(boundary);
-    add_cheaper(pairs, boundary, live_tau, sums.cheaper);
-    add_dearer(pairs, boundary, live_tau, sums.dearer);
+    add_cheaper(pairs, boundary, sums.cheaper);
+    add_dearer(pairs, boundary, sums.dearer);
     const auto member = replayed_member(pairs);
     for (const Pair& pair : pairs) {
       add_to(sums.live, each(pair.reference->own, &OwnSeconds::all));
       add_to(sums.replayed, each(pair.replay->own, member));
     }
-    add_cheaper(pairs_of(open_.unseen[boundary], replays), boundary, live_tau, sums.remembered);
+    add_cheaper(pairs_of(open_.unseen[boundary], replays), boundary, sums.remembered);
   }
   open_ = {};
+}
+
+double ReplayFidelity::mean_tau(const Observations& all) {
+  double sum = 0;
+  for (const auto& [round, seen] : all) sum += seen.tau;
+  return all.empty() ? 0 : sum / static_cast<double>(all.size());
 }
 
 std::vector<ReplayFidelity::Pair> ReplayFidelity::pairs_of(const Observations& references,
@@ -123,9 +128,10 @@ double ReplayFidelity::worker_seconds(const std::vector<double>& stages, int bou
 }
 
 /// The step hides what workers do meanwhile.
-void ReplayFidelity::add_cheaper(const std::vector<Pair>& pairs, int boundary, double live_tau,
+void ReplayFidelity::add_cheaper(const std::vector<Pair>& pairs, int boundary,
                                  RankSequence& to) const {
   if (pairs.empty()) return;
+  const double live_tau = open_.live_tau;
   const auto member = replayed_member(pairs);
   std::vector<double> expected;
   std::vector<double> found;
@@ -139,17 +145,12 @@ void ReplayFidelity::add_cheaper(const std::vector<Pair>& pairs, int boundary, d
 }
 
 /// The first stage alone finds its input elsewhere than live: in memory.
-void ReplayFidelity::add_dearer(const std::vector<Pair>& pairs, int boundary, double live_tau,
+void ReplayFidelity::add_dearer(const std::vector<Pair>& pairs, int boundary,
                                 RankSequence& to) const {
   const int workers = std::max(1, chain_->workers);
-  double work = 0;
-  double tau = 0;
-  for (const Pair& pair : pairs) {
-    work += worker_seconds(each(pair.replay->own, &OwnSeconds::all), boundary);
-    tau += pair.replay->tau;
-  }
+  const double live_tau = open_.live_tau;
   const auto first = static_cast<std::size_t>(boundary);
-  const bool limits = chain_->workers == 0 || work > kNearlyAll * tau;
+  const bool limits = work_limits(pairs, boundary);
   std::vector<double> replayed(pairs.size(), 0.0);
   std::vector<double> live(pairs.size(), 0.0);
   for (std::size_t i = 0; limits && i < pairs.size(); ++i) {
@@ -159,6 +160,18 @@ void ReplayFidelity::add_dearer(const std::vector<Pair>& pairs, int boundary, do
                            live[i] + reading_seconds(boundary) / workers / live_tau);
   }
   to.add(replayed, live);
+}
+
+bool ReplayFidelity::work_limits(const std::vector<Pair>& pairs, int boundary) const {
+  double work = 0;
+  double tau = 0;
+  for (const Pair& pair : pairs) {
+    work += worker_seconds(each(pair.replay->own, &OwnSeconds::all), boundary);
+    tau += pair.replay->tau;
+  }
+  const double above_ceiling = tau / static_cast<double>(pairs.size()) - open_.ceiling_tau;
+  if (above_ceiling <= kNegligible * open_.live_tau) return false;
+  return chain_->workers == 0 || work > kNearlyAll * tau;
 }
 
 /// What takes longer than reading from memory waits for memory or cores that the loop shares, as it

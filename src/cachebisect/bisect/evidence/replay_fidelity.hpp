@@ -80,12 +80,16 @@ class CACHEBISECT_INTERNAL_API ReplayFidelity {
   };
   /// The observations of one arm, by round.
   using Observations = std::map<int, Observation>;
+  /// 0 without any.
+  [[nodiscard]] static double mean_tau(const Observations& all);
   /// The blocks of a super-round. Which of them share a round is random with regard to time.
   struct Blocks {
     int number = 0;
     Observations live;
     std::map<int, Observations> replays;  ///< by boundary
     std::map<int, Observations> unseen;   ///< the same
+    double live_tau = 0;                  ///< mean, once all are there
+    double ceiling_tau = 0;               ///< likewise; 0 without such blocks
   };
   /// Two blocks of a round.
   struct Pair {
@@ -109,10 +113,10 @@ class CACHEBISECT_INTERNAL_API ReplayFidelity {
   /// The member that tells what stages cost in the replays.
   static double OwnSeconds::*replayed_member(const std::vector<Pair>& pairs);
   /// Adds how much slower the replays would be at what stages cost in the references.
-  void add_cheaper(const std::vector<Pair>& pairs, int boundary, double live_tau,
-                   RankSequence& to) const;
-  void add_dearer(const std::vector<Pair>& pairs, int boundary, double live_tau,
-                  RankSequence& to) const;
+  void add_cheaper(const std::vector<Pair>& pairs, int boundary, RankSequence& to) const;
+  void add_dearer(const std::vector<Pair>& pairs, int boundary, RankSequence& to) const;
+  /// Whether what workers do sets the pace of the replays, and not the training step.
+  [[nodiscard]] bool work_limits(const std::vector<Pair>& pairs, int boundary) const;
   [[nodiscard]] double worker_seconds(const std::vector<double>& stages, int boundary) const;
   /// The longest that reading a cached item from memory may take.
   [[nodiscard]] double reading_seconds(int boundary) const;
