@@ -65,7 +65,8 @@ class Figures:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--binary", default=os.environ.get("CACHEBISECT_BINARY", "cachebisect"))
+    built = str(ROOT / "build" / "release" / "bin" / "cachebisect")
+    parser.add_argument("--binary", default=os.environ.get("CACHEBISECT_BINARY") or built)
     parser.add_argument("--seconds", type=float, default=8, help="of each point of the grid")
     parser.add_argument("--budget", type=float, default=120, help="of tune")
     options = parser.parse_args()

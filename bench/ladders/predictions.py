@@ -196,7 +196,8 @@ def show(rows: list[Row]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--binary", default=os.environ.get("CACHEBISECT_BINARY", "cachebisect"))
+    built = str(ROOT / "build" / "release" / "bin" / "cachebisect")
+    parser.add_argument("--binary", default=os.environ.get("CACHEBISECT_BINARY") or built)
     parser.add_argument(
         "--budget", type=float, default=60, help="seconds of a job; more of a script"
     )
