@@ -113,8 +113,9 @@ TEST_CASE("a reader whose input comes from memory takes longer when replayed") {
 TEST_CASE("a reader that replays as fast as the training step alone is not slowed down") {
   const std::vector<double> live{5e-4, 4e-4, 0, 0};
   const std::vector<double> cold{0, 6e-4, 0, 0};
+  const ChainDescription chain = chain_of(1);
   for (const double ceiling : {5e-4, 6e-4}) {
-    ReplayFidelity fidelity(chain_of(1), {.cores = 8, .item_bytes = {0, 1.5e6, 8, 8, 8}});
+    ReplayFidelity fidelity(chain, {.cores = 8, .item_bytes = {0, 1.5e6, 8, 8, 8}});
     std::vector<BlockRecord> blocks;
     for (int round = 0; round < 24; ++round) {
       blocks.push_back(record_of(round, 0, 1e-3, live));
