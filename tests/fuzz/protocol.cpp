@@ -5,9 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/base/json_depth.hpp"
+#include "cachebisect/base/machine_watch.hpp"
 #include "cachebisect/remote/join_messages.hpp"
 #include "cachebisect/remote/messages.hpp"
 #include "cachebisect/remote/node_ask.hpp"
+#include "cachebisect/remote/node_counters.hpp"
 
 using namespace cachebisect;
 using namespace cachebisect::fuzz;
@@ -84,6 +86,16 @@ void check_message(const std::string& line, ChainDescription& chain) {
     const BlockPart again = read_block_part(json::parse(to_json(part).dump()), chain.stages.size());
     require(again.block.stages.size() == part.block.stages.size(),
             "a block of a node is written and read again");
+  });
+  check_read([&] {
+    const auto counters = read_counters(message);
+    if (!counters) return;
+    const auto again = read_counters(json::parse(counters_json(*counters).dump()));
+    require(again.has_value(), "the counters of a node are written and read again");
+    MachineWatch watch;
+    watch.add({});
+    watch.add(*again);
+    static_cast<void>(watch.seen());
   });
 }
 

@@ -27,8 +27,9 @@ class CACHEBISECT_INTERNAL_API HttpClient {
 
  private:
   std::shared_ptr<const CurlFunctions> curl_;
-  void* handle_;
-  int silent_seconds_;
+  // Not used in a build without libcurl.
+  [[maybe_unused]] void* handle_;
+  [[maybe_unused]] int silent_seconds_;
 };
 
 }  // namespace cachebisect
