@@ -40,6 +40,25 @@ def test_processes_below_are_found() -> None:
     assert not {child.pid, grandchild} & set(facts.descendants())
 
 
+def leaves_the_session(left: Any, go_on: Any) -> None:
+    os.setsid()
+    left.set()
+    go_on.wait()
+
+
+def test_the_engine_of_a_library_call_is_not_counted_twice() -> None:
+    """It has a session of its own, and counts itself."""
+    fork = multiprocessing.get_context("fork")
+    left, go_on = fork.Event(), fork.Event()
+    child = fork.Process(target=leaves_the_session, args=(left, go_on))
+    child.start()
+    left.wait()
+    found = facts.descendants()
+    go_on.set()
+    child.join()
+    assert child.pid not in found
+
+
 def test_processes_of_an_iterator_count_in_its_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     fork = multiprocessing.get_context("fork")
     go_on = fork.Event()

@@ -161,15 +161,25 @@ def cpu_seconds(pid: int) -> float:
 
 
 def descendants() -> list[int]:
-    """The processes that this one has started, and those that they have; without those that the
-    system does not tell of."""
+    """The processes that this one has started, and those that they have, in the same session: the
+    engine of a library call has one of its own, and counts itself. Without those that the system
+    does not tell of."""
     found: list[int] = []
     waiting = [os.getpid()]
+    session = os.getsid(0)
     while waiting:
-        children = _children(waiting.pop())
+        children = [pid for pid in _children(waiting.pop()) if _session(pid) == session]
         found += children
         waiting += children
     return found
+
+
+def _session(pid: int) -> Optional[int]:
+    """None if the process has ended."""
+    try:
+        return os.getsid(pid)
+    except OSError:
+        return None
 
 
 def _children(pid: int) -> list[int]:
