@@ -3,16 +3,18 @@ is sent, but for what a test names."""
 
 from __future__ import annotations
 
+import threading
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 from torch.utils.data import DataLoader
 
 import cachebisect
+from cachebisect._job.step_profile import StepSamples
 from engine import TestEngine
 from loaders import Compose, Items, Member
 from measured import measure
@@ -35,7 +37,26 @@ OF_SOME_JOBS = ("device.", "expect_samples_per_second", "sending")
 """Sent of a GPU, of a job whose rate was steady, and without workers: fields that begin so."""
 
 
-def _answers(tmp_path: Path) -> list[dict[str, Any]]:
+class SampledStep:
+    """A step that lasts until a sample of the step profile has met it, where one is taken."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._met = threading.Event()
+        add = StepSamples.add
+
+        def watched(samples: StepSamples, frame: Any) -> None:
+            add(samples, frame)
+            if samples.functions():
+                self._met.set()
+
+        monkeypatch.setattr(StepSamples, "add", watched)
+
+    def __call__(self, batch: Any) -> None:
+        if any(thread.name == "cachebisect-step-profile" for thread in threading.enumerate()):
+            assert self._met.wait(60)
+
+
+def _answers(tmp_path: Path, step: SampledStep) -> list[dict[str, Any]]:
     """One answer of each type that has a definition."""
     found: list[dict[str, Any]] = []
 
@@ -49,13 +70,15 @@ def _answers(tmp_path: Path) -> list[dict[str, Any]]:
         engine.finish()
 
     loader = DataLoader(Items(Compose([Member(), Member()])), batch_size=4, num_workers=2)
-    measure(loader, script, tmp_path, lambda batch: torch.ones(64, 64).matmul(torch.ones(64, 64)))
+    measure(loader, script, tmp_path, step)
     return found
 
 
-def test_every_field_is_sent_but_those_that_are_named(tmp_path: Path) -> None:
+def test_every_field_is_sent_but_those_that_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sent: dict[str, set[str]] = defaultdict(set)
-    for answer in _answers(tmp_path):
+    for answer in _answers(tmp_path, SampledStep(monkeypatch)):
         parts = list(parts_of(answer))
         assert parts, answer
         for name, value in parts:
