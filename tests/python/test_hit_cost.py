@@ -91,6 +91,30 @@ def test_what_is_timed_is_fetching_from_a_store(monkeypatch: pytest.MonkeyPatch)
     assert 1 <= cost.within < 1.1
 
 
+def test_before_each_fetch_the_caches_of_the_cpu_are_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cpu = Cpu(0.0, 0.0)
+    done: list[str] = []
+    fetch, take = hit_cost._fetch, hit_cost._take_cpu_caches
+
+    def watched(*arguments: Any) -> Any:
+        done.append("fetch")
+        cpu.now += 1e-3
+        return fetch(*arguments)
+
+    def taken(memory: Any) -> None:
+        take(memory)
+        done.append(f"{memory.numel() >> 20} MiB")
+        cpu.now += 1.0
+
+    monkeypatch.setattr(hit_cost, "_fetch", watched)
+    monkeypatch.setattr(hit_cost, "_take_cpu_caches", taken)
+    cost = measured_hit(cpu)
+    assert cost is not None and cost.seconds == pytest.approx(1e-3), "the taking is not timed"
+    assert len(done) > 9 and done == (len(done) // 3) * ["32 MiB", "fetch", "fetch"]
+
+
 def test_it_is_measured_here_and_leaves_nothing() -> None:
     cost = measured_hit()
     assert cost is not None
@@ -110,7 +134,7 @@ def test_it_ends_in_time_on_a_machine_that_is_busy(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(hit_cost, "_fetch", counted)
     monkeypatch.setattr(hit_cost, "monotonic", lambda: next(late))
     assert measured_hit() is not None
-    assert next(fetched) == 6  # Each kind and size once.
+    assert next(fetched) == 2 * 6  # Each kind and size once, and before it what is not timed.
 
 
 @pytest.mark.parametrize("what", ["room", "store", "gone"])
