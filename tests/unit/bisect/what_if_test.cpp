@@ -230,6 +230,24 @@ TEST_CASE("a training thread that competes for cores is predicted from the time 
   }
 }
 
+TEST_CASE("a free stage is predicted as free, and with what serving its samples takes when run") {
+  SimulatedChain chain = starved_chain();
+  Measurements run = measured(chain);
+  chain.stages[2].seconds = 0;
+  CHECK(predicted(run, "crop=free").note.empty());
+  check_holds(predicted(run, "crop=free"), rate_of(chain));
+
+  constexpr double kServing = 0.5e-3;
+  run.cache.serve_seconds_per_sample.assign(run.chain.stages.size() + 1, 0);
+  run.cache.serve_seconds_per_sample[3] = kServing;
+  const WhatIfResult served = predicted(run, "crop=free");
+  check_holds(served, rate_of(chain));
+  chain.stages[2].seconds = kServing;
+  CHECK(served.predicted.interval->low <= rate_of(chain));
+  CHECK(served.note ==
+        "run, its samples come from memory, which takes up to about 500 us per sample");
+}
+
 TEST_CASE("the gain is predicted on a machine whose speed changes all the time") {
   constexpr int kRuns = 20;
   const SimulatedChain chain = starved_chain();
