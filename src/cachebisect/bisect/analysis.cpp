@@ -94,7 +94,7 @@ std::vector<Arm> arms_to_verify(const Measurements& measured, const Analysis& an
   for (const std::string& text : measured.questions.what_ifs) {
     add(arm_of(parse_what_if(text, measured.chain), measured.chain).arm);
   }
-  for (const Remedy& remedy : analysis.remedies) add(remedy.arm);
+  for (const Remedy& remedy : first_remedies(analysis.remedies)) add(remedy.arm);
   return arms;
 }
 

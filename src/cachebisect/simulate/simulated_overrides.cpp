@@ -56,7 +56,8 @@ SimulatedStage* find_stage(SimulatedChain& chain, const std::string& name) {
 
 bool set_stage(SimulatedChain& chain, const std::string& name, std::string_view parameter,
                const std::string& value) {
-  if (name == "copy") return set_copy(chain, parameter, value);
+  const auto index = parse_number<std::size_t>(name);
+  if (name == "copy" || index == chain.stages.size() + 1) return set_copy(chain, parameter, value);
   SimulatedStage* const stage = find_stage(chain, name);
   if (stage == nullptr) return false;
   const bool pays = stage->kind == CostKind::payload;

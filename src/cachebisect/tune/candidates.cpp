@@ -151,7 +151,9 @@ std::vector<std::string> questions(const ChainDescription& chain, double usable_
 
 std::vector<Trial> candidates(const Report& report, bool allow_semantic) {
   std::vector<Trial> all;
+  const bool flat = report.verdict.kind == VerdictKind::flat;
   for (const WhatIfResult& what_if : report.what_ifs) {
+    if (flat) break;  // No count of workers gains there.
     if (auto trial = trial_of(what_if, report)) add(all, std::move(*trial));
   }
   for (const Remedy& remedy : report.remedies) {

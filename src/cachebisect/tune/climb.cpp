@@ -18,6 +18,7 @@ constexpr double kAtCeiling = 0.98;  ///< share of it from which on the step is 
 constexpr int kMaxTrials = 4;        ///< after each diagnosis
 constexpr double kTrialSeconds = 30;
 constexpr double kDiagnosisSeconds = 25;
+constexpr const char* kStepLimits = "the training step is the limit";
 constexpr double kLeastSeconds = 1;  ///< left of the budget to begin with anything
 
 /// What tells a change of one version from another, wherever it writes to, and whatever the order
@@ -103,12 +104,17 @@ class Climb {
     const auto& target = options_.target_samples_per_second;
     if (target && reached_.value && *reached_.value >= *target) {
       result_.end = "the target is reached";
-    } else if (report_.verdict.kind == VerdictKind::flat || is_at_ceiling()) {
-      result_.end = "the training step is the limit";
+    } else if (is_flat() ? candidates(report_, allows()).empty() : is_at_ceiling()) {
+      result_.end = kStepLimits;
     }
     is_over_ = !result_.end.empty();
     return is_over_;
   }
+
+  /// The input costs nothing: what is left to change is the training step.
+  [[nodiscard]] bool is_flat() const { return report_.verdict.kind == VerdictKind::flat; }
+
+  [[nodiscard]] bool allows() const { return options_.allow_semantic; }
 
   /// Whether a version that is not diagnosed reaches the ceiling.
   [[nodiscard]] bool is_at_ceiling() const {
@@ -120,7 +126,7 @@ class Climb {
   /// Keeps the first change that gains. False if none does, or if the budget has ended.
   bool improve() {
     int tried = 0;
-    for (Trial& trial : candidates(report_, options_.allow_semantic)) {
+    for (Trial& trial : candidates(report_, allows())) {
       if (tried == kMaxTrials) break;
       if (budget_has_ended()) return false;
       if (is_kept(trial) || lacks_scratch(trial)) continue;
@@ -131,8 +137,9 @@ class Climb {
       result_.trials.push_back(trial);
       if (trial.kept) return !budget_has_ended();
     }
-    result_.end = tried > 0 ? "nothing that was tried gains 1% or more"
-                            : "no other change is predicted to gain 1% or more";
+    result_.end = tried > 0   ? "nothing that was tried gains 1% or more"
+                  : is_flat() ? kStepLimits
+                              : "no other change is predicted to gain 1% or more";
     return false;
   }
 
@@ -153,7 +160,7 @@ class Climb {
   void note_untried() {
     result_.untried.clear();
     if (is_over_) return;
-    for (Trial& trial : candidates(report_, options_.allow_semantic)) {
+    for (Trial& trial : candidates(report_, allows())) {
       if (lacks_scratch(trial) && !is_kept(trial)) result_.untried.push_back(std::move(trial));
     }
   }

@@ -67,7 +67,7 @@ TEST_CASE("a CPU-bound stage is offered the idle cores") {
   CHECK(workers->flags == std::vector<std::string>{"--workers 8"});
   CHECK(workers->edits.front().path == "/workers");
   CHECK(workers->edits.front().value == "8");
-  CHECK(remedies.size() == 3);
+  CHECK(remedies.size() == 4);
   for (const Remedy& remedy : remedies) {
     CHECK_FALSE(remedy.text.empty());
     CHECK_FALSE(remedy.reason.empty());
@@ -173,7 +173,17 @@ TEST_CASE("no remedy for the input is offered if the step limits") {
   remedies = find_remedies(now);
   CHECK(remedies.front().flags.front() == "--device emulated");
   CHECK(find(remedies, "no_sync") != nullptr);
-  CHECK(remedies.size() == 3);
+  CHECK(remedies.size() == 5);
+}
+
+TEST_CASE("the first three of sorted remedies are a view of them") {
+  std::vector<Remedy> remedies;
+  for (const char* const id : {"a", "b", "c", "d"}) {
+    CHECK(first_remedies(remedies).size() == std::min<std::size_t>(3, remedies.size()));
+    remedies.push_back({.id = id});
+  }
+  CHECK(first_remedies(remedies).size() == 3);
+  CHECK(&first_remedies(remedies).front() == &remedies.front());
 }
 
 TEST_CASE("uncertain verdicts come without remedies") {

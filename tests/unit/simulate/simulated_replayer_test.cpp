@@ -114,6 +114,9 @@ TEST_CASE("overrides act as --set would, and those without a meaning are refused
     CHECK_FALSE(replayer.supports(live({{path, value}})));
   }
   CHECK(with_overrides(chain, {{"stages.copy.prefetch", "0"}})->copy_prefetch == 0);
+  // As the edits of a remedy name it: behind the sample stages and collate.
+  const std::string by_index = "stages." + std::to_string(chain.stages.size() + 1) + ".prefetch";
+  CHECK(with_overrides(chain, {{by_index, "0"}})->copy_prefetch == 0);
 }
 
 TEST_CASE("inline counters hold the costs of the stages, and only if observed") {

@@ -13,9 +13,6 @@
 namespace cachebisect {
 namespace {
 
-/// A list that is read to its end.
-constexpr std::size_t kMax = 3;
-
 void advise_on(Advice& advice, const std::string& name) {
   const auto& stages = advice.stages();
   const auto found = std::find_if(stages.begin(), stages.end(),
@@ -66,9 +63,7 @@ std::vector<Proposal> find_proposals(const Measurements& measured, const Waterfa
     case VerdictKind::inconclusive:
       break;
   }
-  std::vector<Proposal> proposals = advice.proposals();
-  if (proposals.size() > kMax) proposals.resize(kMax);
-  return proposals;
+  return advice.proposals();
 }
 
 std::optional<Arm> arm_of(const Remedy& remedy, const JobSettings& settings) {
@@ -97,6 +92,10 @@ void write_in_code(Remedy& remedy, const JobSettings& settings) {
   }
   remedy.edits.clear();
   remedy.flags.clear();
+}
+
+std::span<const Remedy> first_remedies(const std::vector<Remedy>& remedies) {
+  return std::span(remedies).first(std::min(kFirstRemedies, remedies.size()));
 }
 
 void leave_out_without_gain(double live, std::vector<Remedy>& remedies) {

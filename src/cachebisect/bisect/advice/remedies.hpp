@@ -1,7 +1,9 @@
-// Up to three things to try: what the verdict, the stage's category and the probes suggest.
+// Things to try: what the verdict, the stage's category and the probes suggest.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
@@ -23,6 +25,13 @@ namespace cachebisect {
 /// Puts the lines of code to change in place of the edits and flags of a pipeline file. A remedy
 /// that changes no setting has the line that the adapter gives for it, if it does.
 CACHEBISECT_INTERNAL_API void write_in_code(Remedy& remedy, const JobSettings& settings);
+
+/// So many are shown, and run by --verify: a list that is read to its end. `tune` tries the others
+/// too.
+inline constexpr std::size_t kFirstRemedies = 3;
+/// A view of the first of sorted remedies.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::span<const Remedy> first_remedies(
+    const std::vector<Remedy>& remedies);
 
 /// Leaves out those of which not even the upper end of the prediction is a gain, at `live`
 /// samples/s, unless they were measured.

@@ -1,6 +1,7 @@
 // What to try, with the flags and edits to copy.
 #include <string>
 
+#include "cachebisect/bisect/advice/remedies.hpp"
 #include "cachebisect/format/html/elements.hpp"
 #include "cachebisect/format/text_layout.hpp"
 #include "cachebisect/report/html/sections.hpp"
@@ -33,7 +34,7 @@ Html item(const Remedy& remedy) {
 Html remedies_section(const Report& report) {
   if (report.remedies.empty()) return {};
   Html items;
-  for (const Remedy& remedy : report.remedies) items += item(remedy);
+  for (const Remedy& remedy : first_remedies(report.remedies)) items += item(remedy);
   const std::string caution = remedies_caution(report.remedies);
   return section("remedies", "Things to try",
                  (caution.empty() ? Html{} : paragraph(caution)) +

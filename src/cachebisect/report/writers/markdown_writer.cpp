@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/bisect/advice/remedies.hpp"
 #include "cachebisect/format/document/render.hpp"
 #include "cachebisect/format/figure_text.hpp"
 #include "cachebisect/report/words/remedy_text.hpp"
@@ -52,7 +53,7 @@ std::vector<std::string> lines_of(const Remedy& remedy) {
 
 Document remedies_list(const Report& report) {
   document::List list{.items = {}, .numbered = true};
-  for (const Remedy& remedy : report.remedies) {
+  for (const Remedy& remedy : first_remedies(report.remedies)) {
     const std::string gain = remedy_gain(remedy);
     list.items.push_back({as_sentence(remedy.text) + ' ' + as_sentence(remedy.reason) +
                               (gain.empty() ? "" : " " + as_sentence(gain)),

@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "cachebisect/bisect/advice/remedies.hpp"
 #include "cachebisect/format/document/render.hpp"
 #include "cachebisect/report/words/job_text.hpp"
 #include "cachebisect/report/words/remedy_text.hpp"
@@ -33,7 +34,7 @@ Document remedies_part(const Report& report) {
   Document all;
   all.say(remedies_caution(report.remedies));
   int number = 1;
-  for (const Remedy& remedy : report.remedies) {
+  for (const Remedy& remedy : first_remedies(report.remedies)) {
     const auto below = [&all](const std::string& line) { all.say("     " + line, 7); };
     all.say(std::to_string(number++) + ". " + as_sentence(remedy.text), 3);
     all.say("   " + as_sentence(remedy.reason), 3);

@@ -1,0 +1,235 @@
+// Each remedy of pipeline files: proposed, predicted, run and kept where it gains; refused where it
+// does not.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "unit/tune/priced_pipeline.hpp"
+#include <doctest/doctest.h>
+
+#include "cachebisect/bisect/advice/remedies.hpp"
+#include "cachebisect/tune/climb.hpp"
+
+using namespace cachebisect;
+using test::PricedMachine;
+using test::PricedPipeline;
+
+namespace {
+
+constexpr double kUs = 1e-6;
+
+/// `copy`: further members of the copy stage; `train`: the training step.
+std::string file_of(const std::string& stages, int workers = 2, const std::string& copy = "",
+                    const std::string& train = R"("model": "lenet")") {
+  return R"({"batch_size": 8, "workers": )" + std::to_string(workers) + R"(, "stages": [)" +
+         stages + R"(, {"use": "collate.stack", "layout": "NCHW"}, {"use": "copy.device")" + copy +
+         R"(}], "train": {)" + train + R"(}, "device": "emulated"})";
+}
+
+const std::string kCifar = R"({"use": "read.cifar10", "path": "/data"}, {"use": "decode.cifar"})";
+const std::string kCrop = R"(, {"use": "augment.random_crop", "size": 32, "padding": 4})";
+const std::string kFloats =
+    R"(, {"use": "augment.normalize", "mean": [0.5, 0.5, 0.5], "std": [0.2, 0.2, 0.2]})";
+
+/// What became of the trials of a remedy, in the order in which they ran.
+std::vector<tune::Trial> trials_of(const std::string& id, const std::string& file,
+                                   const PricedMachine& machine, const tune::Options& options) {
+  PricedPipeline pipeline(file, machine);
+  const tune::Result result = tune::climb(pipeline, options);
+  CAPTURE(result.end);
+  CHECK_FALSE(result.interrupted);
+  std::vector<tune::Trial> of_remedy;
+  for (const tune::Trial& trial : result.trials) {
+    CHECK(trial.fault == "");
+    if (trial.id == id) of_remedy.push_back(trial);
+  }
+  return of_remedy;
+}
+
+/// A remedy is run and kept; what was predicted holds what it gained.
+void check_gains(const std::string& id, const std::string& file, const PricedMachine& machine,
+                 const tune::Options& options = {}, bool is_predicted = true) {
+  CAPTURE(id);
+  const auto trials = trials_of(id, file, machine, options);
+  const auto kept = std::ranges::find_if(trials, &tune::Trial::kept);
+  REQUIRE(kept != trials.end());
+  CHECK(*kept->measured.value > 0.01);
+  REQUIRE(kept->predicted.interval.has_value() == is_predicted);
+  if (!is_predicted) return;
+  CHECK(kept->predicted.interval->low <= *kept->measured.value + 0.02);
+  CHECK(kept->predicted.interval->high >= *kept->measured.value - 0.02);
+}
+
+/// The remedy is run, and not kept.
+void check_refused(const std::string& id, const std::string& file, const PricedMachine& machine,
+                   const tune::Options& options = {}) {
+  CAPTURE(id);
+  const auto trials = trials_of(id, file, machine, options);
+  CHECK(std::ranges::none_of(trials, &tune::Trial::kept));
+  REQUIRE(trials.size() >= 1);
+  CHECK(*trials[0].measured.value < 0.01);
+}
+
+/// The remedy is not worth running.
+void check_left_out(const std::string& id, const std::string& file, const PricedMachine& machine,
+                    const tune::Options& options = {}) {
+  CAPTURE(id);
+  CHECK(trials_of(id, file, machine, options).empty());
+}
+
+const tune::Options kScratch{.scratch = "/scratch"};
+const tune::Options kSemantic{.allow_semantic = true};
+
+}  // namespace
+
+TEST_CASE("catalogue: a cache in memory") {
+  PricedMachine machine{.prices = {{"decode.cifar", {500 * kUs}},
+                                   {"augment.random_crop", {100 * kUs}},
+                                   {"cache.memory", {20 * kUs}}}};
+  check_gains("cache", file_of(kCifar + kCrop), machine);
+  machine.prices["cache.memory"] = {600 * kUs};
+  check_refused("cache", file_of(kCifar + kCrop), machine);
+}
+
+TEST_CASE("catalogue: a cache in a file, where memory does not hold the samples") {
+  PricedMachine machine{.prices = {{"decode.cifar", {500 * kUs}},
+                                   {"augment.random_crop", {100 * kUs}},
+                                   {"cache.disk", {12 * kUs}}},
+                        .memory_bytes = 1e4};
+  check_gains("cache_disk", file_of(kCifar + kCrop), machine, kScratch);
+  machine.prices["cache.disk"] = {600 * kUs};
+  check_refused("cache_disk", file_of(kCifar + kCrop), machine, kScratch);
+}
+
+TEST_CASE("catalogue: the data set written once") {
+  PricedMachine machine{.prices = {{"decode.cifar", {500 * kUs}},
+                                   {"augment.random_crop", {100 * kUs}},
+                                   {"cache.disk", {700 * kUs}},
+                                   {"read.shards", {2 * kUs}}},
+                        .memory_bytes = 1e4};
+  check_gains("prepare", file_of(kCifar + kCrop), machine, kScratch);
+  machine.prices["read.shards"] = {700 * kUs};
+  check_refused("prepare", file_of(kCifar + kCrop), machine, kScratch);
+}
+
+TEST_CASE("catalogue: workers") {
+  PricedMachine machine{.prices = {{"augment.random_crop", {500 * kUs}}}, .cores = 4};
+  check_gains("workers", file_of(kCifar + kCrop, 1), machine);
+  machine.prices["augment.random_crop"].kind = CostKind::memory;
+  const auto trials = trials_of("workers", file_of(kCifar + kCrop, 2), machine, {});
+  CHECK(std::ranges::none_of(trials, &tune::Trial::kept));
+}
+
+TEST_CASE("catalogue: a crop that runs earlier") {
+  const std::string file = file_of(kCifar + R"(, {"use": "augment.color_jitter", "hue": 0.1},
+                    {"use": "augment.random_crop", "size": 16})");
+  PricedMachine machine{
+      .prices = {{"augment.color_jitter", {1000 * kUs}}, {"augment.random_crop", {50 * kUs}}}};
+  check_gains("order", file, machine);
+  machine.prices = {{"augment.color_jitter", {kUs}}, {"augment.random_crop", {1000 * kUs}}};
+  check_left_out("order", file, machine);
+}
+
+TEST_CASE("catalogue: no more is decoded than the crop keeps") {
+  const std::string file = file_of(
+      R"({"use": "read.image_folder", "path": "/data"}, {"use": "decode.image"},
+         {"use": "augment.random_resized_crop", "size": 16, "scale": [0.1, 0.5]})");
+  PricedMachine machine{.prices = {{"decode.image", {1000 * kUs}},
+                                   {"augment.random_resized_crop", {100 * kUs}},
+                                   {"cache.memory", {2000 * kUs}},
+                                   {"decode.random_resized_crop", {750 * kUs}}}};
+  check_gains("decode_crop", file, machine);
+  machine.prices["decode.random_resized_crop"] = {1150 * kUs};  // As PNG.
+  check_refused("decode_crop", file, machine);
+}
+
+TEST_CASE("a remedy that gains is tried, however many others are proposed before it") {
+  const std::string file = file_of(
+      R"({"use": "read.image_folder", "path": "/data"}, {"use": "decode.image"},
+         {"use": "augment.random_resized_crop", "size": 16, "scale": [0.1, 0.5]})",
+      1);
+  const PricedMachine machine{.prices = {{"decode.image", {1000 * kUs}},
+                                         {"augment.random_resized_crop", {100 * kUs}},
+                                         {"cache.memory", {2000 * kUs}},
+                                         {"decode.random_resized_crop", {750 * kUs}}},
+                              .memory_bytes = 1e8};
+  PricedPipeline pipeline(file, machine);
+  const Report report = pipeline.diagnose(25);
+  const auto found = std::ranges::find(report.remedies, "decode_crop", &Remedy::id);
+  CHECK(found - report.remedies.begin() >= static_cast<std::ptrdiff_t>(kFirstRemedies));
+  // More workers are kept first: what was predicted is of the version without them.
+  check_gains("decode_crop", file, machine, {}, false);
+}
+
+TEST_CASE("catalogue: a copy ahead of the step") {
+  const std::string file = file_of(kCifar + kFloats, 2, R"(, "prefetch": 0)");
+  PricedMachine machine{.prices = {{"decode.cifar", {10 * kUs}}}, .copy_bytes_per_second = 1e8};
+  check_gains("overlap_copy", file, machine);
+  machine.step = [](std::int64_t, const std::string&) { return kUs; };
+  const auto trials = trials_of("overlap_copy", file, machine, {});
+  CHECK(std::ranges::none_of(trials, &tune::Trial::kept));
+}
+
+TEST_CASE("catalogue: element-wise work on the device") {
+  PricedMachine machine{.prices = {{"augment.normalize", {500 * kUs}},
+                                   {"cache.memory", {2000 * kUs}},
+                                   {"device.normalize", {kUs}}}};
+  check_gains("to_device", file_of(kCifar + kCrop + kFloats), machine);
+  machine.prices["device.normalize"] = {500 * kUs};
+  check_refused("to_device", file_of(kCifar + kCrop + kFloats), machine);
+}
+
+TEST_CASE("catalogue: bytes, and no floats, in the copy") {
+  PricedMachine machine{.prices = {{"augment.normalize", {10 * kUs}}, {"device.normalize", {kUs}}},
+                        .copy_bytes_per_second = 4e7};
+  check_gains("ship_bytes", file_of(kCifar + kFloats), machine);
+  machine.prices["device.normalize"] = {400 * kUs};
+  check_refused("ship_bytes", file_of(kCifar + kFloats), machine);
+}
+
+TEST_CASE("catalogue: floats in 16 bits in the copy") {
+  const std::string file =
+      file_of(kCifar + kFloats, 2, "", R"("model": "lenet", "precision": "bf16-mixed")");
+  PricedMachine machine{.prices = {{"augment.normalize", {10 * kUs}},
+                                   {"device.normalize", {900 * kUs}},
+                                   {"augment.cast", {4 * kUs}}},
+                        .copy_bytes_per_second = 4e7};
+  check_gains("half", file, machine, kSemantic);
+  machine.prices["augment.cast"] = {900 * kUs};
+  check_refused("half", file, machine, kSemantic);
+}
+
+TEST_CASE("catalogue: labels as numbers in the copy") {
+  const std::string file =
+      file_of(kCifar + R"(, {"use": "augment.one_hot", "classes": 3000, "fields": ["label"]})");
+  PricedMachine machine{.prices = {{"augment.one_hot", {5 * kUs}}, {"device.one_hot", {kUs}}},
+                        .copy_bytes_per_second = 4e7};
+  check_gains("to_device", file, machine);
+  machine.prices["device.one_hot"] = {500 * kUs};
+  check_refused("to_device", file, machine);
+}
+
+TEST_CASE("catalogue: a larger batch, where it may change training") {
+  PricedMachine machine{.prices = {{"decode.cifar", {10 * kUs}}}};
+  const std::string file = file_of(kCifar);
+  check_gains("batch_size", file, machine, kSemantic, false);
+  check_left_out("batch_size", file, machine);
+  machine.step = [](std::int64_t batch, const std::string&) {
+    return 125 * kUs * static_cast<double>(batch);
+  };
+  check_refused("batch_size", file, machine, kSemantic);
+}
+
+TEST_CASE("catalogue: a step in 16 bits, where it may change training") {
+  PricedMachine machine{.prices = {{"decode.cifar", {10 * kUs}}}};
+  double faster = 2;
+  machine.step = [&faster](std::int64_t batch, const std::string& precision) {
+    return 125 * kUs * static_cast<double>(batch) / (precision == "bf16-mixed" ? faster : 1);
+  };
+  const std::string file = file_of(kCifar);
+  check_gains("precision", file, machine, kSemantic, false);
+  check_left_out("precision", file, machine);
+  faster = 1;
+  check_refused("precision", file, machine, kSemantic);
+}
