@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "support/micro.hpp"
 #include "unit/tune/priced_pipeline.hpp"
 #include <doctest/doctest.h>
 
@@ -12,12 +13,11 @@
 #include "cachebisect/tune/climb.hpp"
 
 using namespace cachebisect;
+using test::kMicro;
 using test::PricedMachine;
 using test::PricedPipeline;
 
 namespace {
-
-constexpr double kUs = 1e-6;
 
 /// `copy`: further members of the copy stage; `train`: the training step.
 std::string file_of(const std::string& stages, int workers = 2, const std::string& copy = "",
@@ -84,37 +84,37 @@ const tune::Options kSemantic{.allow_semantic = true};
 }  // namespace
 
 TEST_CASE("catalogue: a cache in memory") {
-  PricedMachine machine{.prices = {{"decode.cifar", {500 * kUs}},
-                                   {"augment.random_crop", {100 * kUs}},
-                                   {"cache.memory", {20 * kUs}}}};
+  PricedMachine machine{.prices = {{"decode.cifar", {500 * kMicro}},
+                                   {"augment.random_crop", {100 * kMicro}},
+                                   {"cache.memory", {20 * kMicro}}}};
   check_gains("cache", file_of(kCifar + kCrop), machine);
-  machine.prices["cache.memory"] = {600 * kUs};
+  machine.prices["cache.memory"] = {600 * kMicro};
   check_refused("cache", file_of(kCifar + kCrop), machine);
 }
 
 TEST_CASE("catalogue: a cache in a file, where memory does not hold the samples") {
-  PricedMachine machine{.prices = {{"decode.cifar", {500 * kUs}},
-                                   {"augment.random_crop", {100 * kUs}},
-                                   {"cache.disk", {12 * kUs}}},
+  PricedMachine machine{.prices = {{"decode.cifar", {500 * kMicro}},
+                                   {"augment.random_crop", {100 * kMicro}},
+                                   {"cache.disk", {12 * kMicro}}},
                         .memory_bytes = 1e4};
   check_gains("cache_disk", file_of(kCifar + kCrop), machine, kScratch);
-  machine.prices["cache.disk"] = {600 * kUs};
+  machine.prices["cache.disk"] = {600 * kMicro};
   check_refused("cache_disk", file_of(kCifar + kCrop), machine, kScratch);
 }
 
 TEST_CASE("catalogue: the data set written once") {
-  PricedMachine machine{.prices = {{"decode.cifar", {500 * kUs}},
-                                   {"augment.random_crop", {100 * kUs}},
-                                   {"cache.disk", {700 * kUs}},
-                                   {"read.shards", {2 * kUs}}},
+  PricedMachine machine{.prices = {{"decode.cifar", {500 * kMicro}},
+                                   {"augment.random_crop", {100 * kMicro}},
+                                   {"cache.disk", {700 * kMicro}},
+                                   {"read.shards", {2 * kMicro}}},
                         .memory_bytes = 1e4};
   check_gains("prepare", file_of(kCifar + kCrop), machine, kScratch);
-  machine.prices["read.shards"] = {700 * kUs};
+  machine.prices["read.shards"] = {700 * kMicro};
   check_refused("prepare", file_of(kCifar + kCrop), machine, kScratch);
 }
 
 TEST_CASE("catalogue: workers") {
-  PricedMachine machine{.prices = {{"augment.random_crop", {500 * kUs}}}, .cores = 4};
+  PricedMachine machine{.prices = {{"augment.random_crop", {500 * kMicro}}}, .cores = 4};
   check_gains("workers", file_of(kCifar + kCrop, 1), machine);
   machine.prices["augment.random_crop"].kind = CostKind::memory;
   const auto trials = trials_of("workers", file_of(kCifar + kCrop, 2), machine, {});
@@ -124,10 +124,10 @@ TEST_CASE("catalogue: workers") {
 TEST_CASE("catalogue: a crop that runs earlier") {
   const std::string file = file_of(kCifar + R"(, {"use": "augment.color_jitter", "hue": 0.1},
                     {"use": "augment.random_crop", "size": 16})");
-  PricedMachine machine{
-      .prices = {{"augment.color_jitter", {1000 * kUs}}, {"augment.random_crop", {50 * kUs}}}};
+  PricedMachine machine{.prices = {{"augment.color_jitter", {1000 * kMicro}},
+                                   {"augment.random_crop", {50 * kMicro}}}};
   check_gains("order", file, machine);
-  machine.prices = {{"augment.color_jitter", {kUs}}, {"augment.random_crop", {1000 * kUs}}};
+  machine.prices = {{"augment.color_jitter", {kMicro}}, {"augment.random_crop", {1000 * kMicro}}};
   check_left_out("order", file, machine);
 }
 
@@ -135,12 +135,12 @@ TEST_CASE("catalogue: no more is decoded than the crop keeps") {
   const std::string file = file_of(
       R"({"use": "read.image_folder", "path": "/data"}, {"use": "decode.image"},
          {"use": "augment.random_resized_crop", "size": 16, "scale": [0.1, 0.5]})");
-  PricedMachine machine{.prices = {{"decode.image", {1000 * kUs}},
-                                   {"augment.random_resized_crop", {100 * kUs}},
-                                   {"cache.memory", {2000 * kUs}},
-                                   {"decode.random_resized_crop", {750 * kUs}}}};
+  PricedMachine machine{.prices = {{"decode.image", {1000 * kMicro}},
+                                   {"augment.random_resized_crop", {100 * kMicro}},
+                                   {"cache.memory", {2000 * kMicro}},
+                                   {"decode.random_resized_crop", {750 * kMicro}}}};
   check_gains("decode_crop", file, machine);
-  machine.prices["decode.random_resized_crop"] = {1150 * kUs};  // As PNG.
+  machine.prices["decode.random_resized_crop"] = {1150 * kMicro};  // As PNG.
   check_refused("decode_crop", file, machine);
 }
 
@@ -149,10 +149,10 @@ TEST_CASE("a remedy that gains is tried, however many others are proposed before
       R"({"use": "read.image_folder", "path": "/data"}, {"use": "decode.image"},
          {"use": "augment.random_resized_crop", "size": 16, "scale": [0.1, 0.5]})",
       1);
-  const PricedMachine machine{.prices = {{"decode.image", {1000 * kUs}},
-                                         {"augment.random_resized_crop", {100 * kUs}},
-                                         {"cache.memory", {2000 * kUs}},
-                                         {"decode.random_resized_crop", {750 * kUs}}},
+  const PricedMachine machine{.prices = {{"decode.image", {1000 * kMicro}},
+                                         {"augment.random_resized_crop", {100 * kMicro}},
+                                         {"cache.memory", {2000 * kMicro}},
+                                         {"decode.random_resized_crop", {750 * kMicro}}},
                               .memory_bytes = 1e8};
   PricedPipeline pipeline(file, machine);
   const Report report = pipeline.diagnose(25);
@@ -164,68 +164,69 @@ TEST_CASE("a remedy that gains is tried, however many others are proposed before
 
 TEST_CASE("catalogue: a copy ahead of the step") {
   const std::string file = file_of(kCifar + kFloats, 2, R"(, "prefetch": 0)");
-  PricedMachine machine{.prices = {{"decode.cifar", {10 * kUs}}}, .copy_bytes_per_second = 1e8};
+  PricedMachine machine{.prices = {{"decode.cifar", {10 * kMicro}}}, .copy_bytes_per_second = 1e8};
   check_gains("overlap_copy", file, machine);
-  machine.step = [](std::int64_t, const std::string&) { return kUs; };
+  machine.step = [](std::int64_t, const std::string&) { return kMicro; };
   const auto trials = trials_of("overlap_copy", file, machine, {});
   CHECK(std::ranges::none_of(trials, &tune::Trial::kept));
 }
 
 TEST_CASE("catalogue: element-wise work on the device") {
-  PricedMachine machine{.prices = {{"augment.normalize", {500 * kUs}},
-                                   {"cache.memory", {2000 * kUs}},
-                                   {"device.normalize", {kUs}}}};
+  PricedMachine machine{.prices = {{"augment.normalize", {500 * kMicro}},
+                                   {"cache.memory", {2000 * kMicro}},
+                                   {"device.normalize", {kMicro}}}};
   check_gains("to_device", file_of(kCifar + kCrop + kFloats), machine);
-  machine.prices["device.normalize"] = {500 * kUs};
+  machine.prices["device.normalize"] = {500 * kMicro};
   check_refused("to_device", file_of(kCifar + kCrop + kFloats), machine);
 }
 
 TEST_CASE("catalogue: bytes, and no floats, in the copy") {
-  PricedMachine machine{.prices = {{"augment.normalize", {10 * kUs}}, {"device.normalize", {kUs}}},
-                        .copy_bytes_per_second = 4e7};
+  PricedMachine machine{
+      .prices = {{"augment.normalize", {10 * kMicro}}, {"device.normalize", {kMicro}}},
+      .copy_bytes_per_second = 4e7};
   check_gains("ship_bytes", file_of(kCifar + kFloats), machine);
-  machine.prices["device.normalize"] = {400 * kUs};
+  machine.prices["device.normalize"] = {400 * kMicro};
   check_refused("ship_bytes", file_of(kCifar + kFloats), machine);
 }
 
 TEST_CASE("catalogue: floats in 16 bits in the copy") {
   const std::string file =
       file_of(kCifar + kFloats, 2, "", R"("model": "lenet", "precision": "bf16-mixed")");
-  PricedMachine machine{.prices = {{"augment.normalize", {10 * kUs}},
-                                   {"device.normalize", {900 * kUs}},
-                                   {"augment.cast", {4 * kUs}}},
+  PricedMachine machine{.prices = {{"augment.normalize", {10 * kMicro}},
+                                   {"device.normalize", {900 * kMicro}},
+                                   {"augment.cast", {4 * kMicro}}},
                         .copy_bytes_per_second = 4e7};
   check_gains("half", file, machine, kSemantic);
-  machine.prices["augment.cast"] = {900 * kUs};
+  machine.prices["augment.cast"] = {900 * kMicro};
   check_refused("half", file, machine, kSemantic);
 }
 
 TEST_CASE("catalogue: labels as numbers in the copy") {
   const std::string file =
       file_of(kCifar + R"(, {"use": "augment.one_hot", "classes": 3000, "fields": ["label"]})");
-  PricedMachine machine{.prices = {{"augment.one_hot", {5 * kUs}}, {"device.one_hot", {kUs}}},
+  PricedMachine machine{.prices = {{"augment.one_hot", {5 * kMicro}}, {"device.one_hot", {kMicro}}},
                         .copy_bytes_per_second = 4e7};
   check_gains("to_device", file, machine);
-  machine.prices["device.one_hot"] = {500 * kUs};
+  machine.prices["device.one_hot"] = {500 * kMicro};
   check_refused("to_device", file, machine);
 }
 
 TEST_CASE("catalogue: a larger batch, where it may change training") {
-  PricedMachine machine{.prices = {{"decode.cifar", {10 * kUs}}}};
+  PricedMachine machine{.prices = {{"decode.cifar", {10 * kMicro}}}};
   const std::string file = file_of(kCifar);
   check_gains("batch_size", file, machine, kSemantic, false);
   check_left_out("batch_size", file, machine);
   machine.step = [](std::int64_t batch, const std::string&) {
-    return 125 * kUs * static_cast<double>(batch);
+    return 125 * kMicro * static_cast<double>(batch);
   };
   check_refused("batch_size", file, machine, kSemantic);
 }
 
 TEST_CASE("catalogue: a step in 16 bits, where it may change training") {
-  PricedMachine machine{.prices = {{"decode.cifar", {10 * kUs}}}};
+  PricedMachine machine{.prices = {{"decode.cifar", {10 * kMicro}}}};
   double faster = 2;
   machine.step = [&faster](std::int64_t batch, const std::string& precision) {
-    return 125 * kUs * static_cast<double>(batch) / (precision == "bf16-mixed" ? faster : 1);
+    return 125 * kMicro * static_cast<double>(batch) / (precision == "bf16-mixed" ? faster : 1);
   };
   const std::string file = file_of(kCifar);
   check_gains("precision", file, machine, kSemantic, false);
