@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <iterator>
 #include <list>
 #include <mutex>
 #include <unordered_map>
@@ -90,10 +91,12 @@ class FixedStore final : public SampleStore {
   std::vector<std::atomic<Chunk*>> places_;
 };
 
-/// The oldest goes, or the one that was not used for longest.
+/// Samples that go: to make room, the oldest or the one that was not used for longest; after they
+/// have served often enough, each.
 class EvictingStore final : public SampleStore {
  public:
-  EvictingStore(std::uint64_t limit_bytes, bool by_use) : by_use_(by_use) {
+  EvictingStore(std::uint64_t limit_bytes, Eviction eviction, std::uint64_t reuse)
+      : eviction_(eviction), reuse_(reuse) {
     use_.limit_bytes = limit_bytes;
   }
 
@@ -101,24 +104,32 @@ class EvictingStore final : public SampleStore {
     Entry entry;
     entry.sample.copy_from(sample);
     entry.bytes = bytes_held(entry.sample) + kEntryBytes;
+    const std::uint64_t index = sample.index().value;
     const std::lock_guard lock(mutex_);
-    if (places_.contains(sample.index().value)) return;
-    if (entry.bytes > use_.limit_bytes) {
+    const auto found = places_.find(index);
+    if (found != places_.end() && !is_spent(*found->second)) return;
+    if (found != places_.end()) {
+      remove(found->second);
+    } else if (reuse_ > 0) {
+      // Else all samples of the first epoch would be made anew in one and the same later one.
+      entry.served = index % (reuse_ + 1);
+    }
+    if (!has_room_for(entry.bytes)) {
       use_.full = true;
       return;
     }
-    while (use_.bytes + entry.bytes > use_.limit_bytes) evict();
     use_.bytes += entry.bytes;
     ++use_.samples;
     entries_.push_front(std::move(entry));
-    places_[sample.index().value] = entries_.begin();
+    places_[index] = entries_.begin();
   }
 
   bool find(SampleIndex index, Sample& out) override {
     const std::lock_guard lock(mutex_);
     const auto found = places_.find(index.value);
-    if (found == places_.end()) return false;
-    if (by_use_) entries_.splice(entries_.begin(), entries_, found->second);
+    if (found == places_.end() || is_spent(*found->second)) return false;
+    ++found->second->served;
+    if (eviction_ == Eviction::lru) entries_.splice(entries_.begin(), entries_, found->second);
     out.copy_from(found->second->sample);
     return true;
   }
@@ -132,21 +143,36 @@ class EvictingStore final : public SampleStore {
   struct Entry {
     Sample sample;
     std::uint64_t bytes = 0;
+    std::uint64_t served = 0;
   };
   using Entries = std::list<Entry>;
   /// About what the list and the map take for an entry.
   static constexpr std::uint64_t kEntryBytes = 80;
 
-  void evict() {
-    const Entry& last = entries_.back();
-    use_.bytes -= last.bytes;
-    --use_.samples;
-    use_.full = true;
-    places_.erase(last.sample.index().value);
-    entries_.pop_back();
+  [[nodiscard]] bool is_spent(const Entry& entry) const noexcept {
+    return reuse_ > 0 && entry.served >= reuse_;
   }
 
-  bool by_use_;
+  /// After what has to go is gone.
+  bool has_room_for(std::uint64_t bytes) {
+    if (bytes > use_.limit_bytes) return false;
+    while (use_.bytes + bytes > use_.limit_bytes) {
+      if (eviction_ == Eviction::none) return false;
+      use_.full = true;
+      remove(std::prev(entries_.end()));
+    }
+    return true;
+  }
+
+  void remove(Entries::iterator entry) {
+    use_.bytes -= entry->bytes;
+    --use_.samples;
+    places_.erase(entry->sample.index().value);
+    entries_.erase(entry);
+  }
+
+  Eviction eviction_;
+  std::uint64_t reuse_;  ///< times that a sample serves; 0: no limit
   mutable std::mutex mutex_;
   CacheUse use_;
   Entries entries_;  ///< the next to go is the last
@@ -161,9 +187,10 @@ std::uint64_t bytes_held(const Sample& sample) noexcept {
   return bytes;
 }
 
-std::unique_ptr<SampleStore> make_sample_store(std::uint64_t limit_bytes, Eviction eviction) {
-  if (eviction == Eviction::none) return std::make_unique<FixedStore>(limit_bytes);
-  return std::make_unique<EvictingStore>(limit_bytes, eviction == Eviction::lru);
+std::unique_ptr<SampleStore> make_sample_store(std::uint64_t limit_bytes, Eviction eviction,
+                                               std::uint64_t reuse) {
+  if (eviction == Eviction::none && reuse == 0) return std::make_unique<FixedStore>(limit_bytes);
+  return std::make_unique<EvictingStore>(limit_bytes, eviction, reuse);
 }
 
 }  // namespace cachebisect::stages

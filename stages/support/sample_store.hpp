@@ -25,7 +25,7 @@ class SampleStore {
 
   /// Keeps a copy, if the limit allows; does nothing if there is one.
   virtual void keep(const Sample& sample) = 0;
-  /// Makes `out` that sample. False if it is not there. With Eviction::none a view, which is valid
+  /// Makes `out` that sample. False if it is not there. Where nothing goes a view, which is valid
   /// while the store lives, without a lock; else a copy.
   virtual bool find(SampleIndex index, Sample& out) = 0;
   [[nodiscard]] virtual CacheUse use() const = 0;
@@ -34,7 +34,10 @@ class SampleStore {
 /// Bytes that a kept sample takes, with what manages them.
 [[nodiscard]] std::uint64_t bytes_held(const Sample& sample) noexcept;
 
+/// `reuse`: how often a sample serves before keep() replaces it, at most; 0: as often as it is
+/// asked for.
 [[nodiscard]] std::unique_ptr<SampleStore> make_sample_store(std::uint64_t limit_bytes,
-                                                             Eviction eviction);
+                                                             Eviction eviction,
+                                                             std::uint64_t reuse = 0);
 
 }  // namespace cachebisect::stages

@@ -151,6 +151,40 @@ def test_frozen_repeats_random_stages() -> None:
     assert kept.hits == 100
 
 
+def test_reuse_repeats_random_stages_so_many_times_on_average() -> None:
+    count, epochs, reuse = 100, 60, 3
+    kept = cached(Numbers(Scale(), Jitter(), count=count), after="transforms[1]", reuse=reuse)
+    torch.manual_seed(5)
+    seen = [epoch(kept) for _ in range(epochs)]
+    made = 1 + sum(
+        not same(one[7], other[7]) for one, other in zip(seen, seen[1:])
+    )  # of one sample
+    assert 1 < made < epochs
+    # Made by chance, one in four: 6,000 draws are within 5 standard deviations.
+    expected = count + (epochs - 1) * count / (1 + reuse)
+    assert abs(kept.misses - expected) < 5 * (epochs * count * 0.25 * 0.75) ** 0.5
+    assert kept.hits + kept.misses == epochs * count
+
+
+def test_what_is_made_anew_follows_from_the_seed_and_takes_no_numbers_of_it() -> None:
+    hits = []
+    for seed in (1, 1, 2):
+        kept = cached(Numbers(Scale(), count=50), after="transforms[0]", reuse=1)
+        torch.manual_seed(seed)
+        before = torch.get_rng_state()
+        for _ in range(4):
+            epoch(kept)
+        assert torch.equal(torch.get_rng_state(), before)
+        hits.append(kept.hits)
+    assert hits[0] == hits[1] != hits[2]
+
+
+@pytest.mark.parametrize("reuse", [-1, 1.5, True, None])
+def test_reuse_is_a_count(reuse: Any) -> None:
+    with pytest.raises(ValueError, match="reuse="):
+        cached(Numbers(Scale()), after="transforms[0]", reuse=reuse)
+
+
 def test_choosing_leaves_the_generators_where_they_were() -> None:
     for seed in (random.seed, np.random.seed, torch.manual_seed):
         seed(7)

@@ -76,6 +76,39 @@ TEST_CASE("a sample that is kept twice counts once, and one that never fits is l
   }
 }
 
+TEST_CASE("with reuse a sample serves so many times, and is replaced then") {
+  const auto stage = make_stage<CacheStage>("cache.memory", {{"limit_gb", 1e-3}, {"reuse", 2}});
+  const auto serves = [&](std::uint64_t index) {
+    keep(*stage, index);
+    int times = 0;
+    while (times < 100 && holds(*stage, index)) ++times;
+    return times;
+  };
+  // At first fewer times, so that not all are made anew in one epoch.
+  CHECK(serves(0) == 2);
+  CHECK(serves(1) == 1);
+  CHECK(serves(2) == 0);
+  const std::uint64_t bytes = stage->use().bytes;
+  for (const std::uint64_t index : {0, 1, 2}) {
+    CHECK(serves(index) == 2);
+    CHECK(serves(index) == 2);
+  }
+  CHECK(stage->use().samples == 3);
+  CHECK(stage->use().bytes == bytes);
+  CHECK_FALSE(stage->use().full);
+}
+
+TEST_CASE("with reuse and nothing to evict, what has no room is left out") {
+  const auto large = cache(1e6, "fifo");
+  keep(*large, 0);
+  const double room = 3.5 * static_cast<double>(large->use().bytes);
+  const auto stage =
+      make_stage<CacheStage>("cache.memory", {{"limit_gb", room / 1e9}, {"reuse", 3}});
+  for (const std::uint64_t index : {0, 1, 2, 3}) keep(*stage, index);
+  CHECK(stage->use().full);
+  CHECK(held(*stage) == std::vector<bool>{true, true, true, false});
+}
+
 TEST_CASE("an index beyond any data set is not kept, and is not found") {
   const auto stage = cache(1e6, "none");
   keep(*stage, ~std::uint64_t{0});

@@ -31,6 +31,7 @@ def cached(
     disk_limit: Union[int, str, None] = None,
     evict: str = "none",
     frozen: bool = False,
+    reuse: int = 0,
     version: str = "",
 ) -> Any:
     """`dataset`, whose stages up to `after` run once per sample instead of in every epoch.
@@ -52,6 +53,8 @@ def cached(
         evict: "none" keeps the samples that came first, "fifo" and "lru" make room for others.
         frozen: allows stages that draw random numbers before `after`: their first output is
             repeated in every epoch. This changes training.
+        reuse: allows them too, but makes a sample anew after it was repeated so many times, on
+            average: by draws that follow from torch's seed, and take none of its numbers.
         version: any text; a cache with another version is refused.
 
     Returns:
@@ -66,7 +69,8 @@ def cached(
 
     Thread safe; one thread of a process makes samples at a time.
     """
-    _check_arguments(dataset, after, memory, disk, disk_limit, evict, frozen)
+    _check_arguments(dataset, after, memory, disk, disk_limit, evict, frozen, reuse)
+    frozen = frozen or reuse > 0
     from .dataset import CachedDataset
 
     asked = None if memory in (None, _AUTO) else size_in_bytes("memory", memory, MIN_LIMIT)
@@ -86,7 +90,7 @@ def cached(
         in_memory = SharedFolder(size)
         stores.insert(0, Store(in_memory.path, size, evict, durable=False))
     _check_stores(stores, choice)
-    return CachedDataset(dataset, choice, Tiers(stores), frozen, in_memory)
+    return CachedDataset(dataset, choice, Tiers(stores), frozen, in_memory, reuse)
 
 
 def _chosen(
@@ -122,7 +126,14 @@ def _check_stores(stores: list[Store], choice: Choice) -> None:
 
 
 def _check_arguments(
-    dataset: Any, after: Any, memory: Any, disk: Any, disk_limit: Any, evict: Any, frozen: bool
+    dataset: Any,
+    after: Any,
+    memory: Any,
+    disk: Any,
+    disk_limit: Any,
+    evict: Any,
+    frozen: bool,
+    reuse: Any,
 ) -> None:
     import torch.utils.data
 
@@ -140,5 +151,9 @@ def _check_arguments(
         raise ValueError("cached: disk_limit= goes with disk=")
     if evict not in _EVICT:
         raise ValueError(f"cached: evict={evict!r}; there are {', '.join(_EVICT)}")
+    if type(reuse) is not int or reuse < 0:
+        raise ValueError(f"cached: reuse={reuse!r} is no count of repetitions; 0 is no limit")
+    if reuse > 0 and after is None:
+        raise ValueError("cached: reuse= needs after=: it says what is repeated")
     if frozen and after is None:
         raise ValueError("cached: frozen=True needs after=: it says what is repeated")

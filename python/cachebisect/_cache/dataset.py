@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import operator
 import os
+import random
 import threading
 import warnings
 from typing import Any, Optional
 
+import torch
 from torch.utils.data import Dataset
 
 from .._chain.forwarding import Forwarding
@@ -54,6 +56,7 @@ class CachedDataset(Forwarding, Dataset):  # type: ignore[misc]
         tiers: Tiers,
         frozen: bool,
         folder: Optional[SharedFolder],
+        reuse: int = 0,
     ) -> None:
         super().__init__(dataset)
         self.after = choice.after
@@ -68,6 +71,8 @@ class CachedDataset(Forwarding, Dataset):  # type: ignore[misc]
         self._copies = choice.copies
         self._tiers = tiers
         self._frozen = frozen
+        self._reuse = reuse
+        self._renewal: Optional[tuple[int, random.Random]] = None
         self._folder = folder
         self._shared = datasets_within(dataset)
         self._examined: Optional[Examined] = None
@@ -78,14 +83,15 @@ class CachedDataset(Forwarding, Dataset):  # type: ignore[misc]
             if not self._is_usable():
                 return self.dataset[index]
             key = _key(index)
-            entry = self._stored(key)
+            entry = None if self._is_renewed() else self._stored(key)
             if entry is None:
                 return self._made(index, key)
             self.hits += 1
             return entry.sample(self._slots(), call_now)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_examined": None, "_folder": None, "hits": 0, "misses": 0}
+        own = {"_examined": None, "_folder": None, "_renewal": None, "hits": 0, "misses": 0}
+        return {**self.__dict__, **own}
 
     def __repr__(self) -> str:
         size = in_words(self._bytes_per_sample)
@@ -112,6 +118,14 @@ class CachedDataset(Forwarding, Dataset):  # type: ignore[misc]
             if why is not None:
                 self._end(why)
         return self._tiers.is_in_use()
+
+    def _is_renewed(self) -> bool:
+        """By chance, which needs no count that all processes would have to write down."""
+        if self._reuse == 0:
+            return False
+        if self._renewal is None or self._renewal[0] != os.getpid():
+            self._renewal = os.getpid(), random.Random(torch.initial_seed())
+        return self._renewal[1].random() < 1 / (1 + self._reuse)
 
     def _slots(self) -> list[Any]:
         return self._examined.slots if self._examined is not None else []

@@ -9,6 +9,7 @@
 #include "cachebisect/base/machine.hpp"
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/number_parse.hpp"
+#include "cachebisect/bisect/advice/remedies.hpp"
 #include "cachebisect/bisect/advice/scratch_remedies.hpp"
 #include "cachebisect/protocol/job_setting_text.hpp"
 #include "cachebisect/tune/climb.hpp"
@@ -18,13 +19,6 @@ namespace {
 
 /// Predicted gains that differ by less are taken to be the same.
 constexpr double kSameGain = 0.02;
-
-/// Remedies that change what is trained.
-bool is_semantic(std::string_view id) {
-  constexpr std::array<std::string_view, 5> kSemantic{"batch_size", "precision", "model",
-                                                      "partial_decode", "half"};
-  return std::ranges::find(kSemantic, id) != kSemantic.end();
-}
 
 /// What a version of `rate` gains on the job as it is, as a share.
 Estimate gain_of(const Estimate& rate, const Report& report) {

@@ -187,6 +187,22 @@ TEST_CASE("a cache after a random stage is refused, unless its draws may be froz
   CHECK(std::equal(epochs.begin(), epochs.begin() + half, epochs.begin() + half));
 }
 
+TEST_CASE("with reuse random stages may stand before a cache, and draw anew now and then") {
+  std::array<std::atomic<int>, kEpochSamples> reads{};
+  PipelineBuilder builder;
+  builder
+      .source("read", toy_source({.samples = kEpochSamples,
+                                  .on_read = [&](std::uint64_t index) { ++reads.at(index); }}))
+      .stage("noise", toy_noise(true));
+  const std::shared_ptr<CacheStage> cache =
+      make_stage<CacheStage>("cache.memory", {{"limit_gb", 0.001}, {"reuse", 1}});
+  builder.stage("cache", {"cache.memory", {.caches = true}, cache});
+  const auto pipeline = builder.collate("NCHW").copy().batch_size(8).shuffle(false).build();
+  static_cast<void>(load(pipeline, 0, 4 * kEpoch));
+  // Half of the samples are made anew in the second epoch, the others in the third.
+  for (std::size_t i = 0; i < kEpochSamples; ++i) CHECK(reads.at(i) == (i % 2 == 0 ? 2 : 3));
+}
+
 TEST_CASE("many threads may keep and find at once") {
   for (const char* const evict : {"none", "fifo", "lru"}) {
     const std::unique_ptr<CacheStage> cache = make_stage<CacheStage>(

@@ -148,7 +148,9 @@ class PricedPipeline final : public tune::Subject {
       const double share = image.pixels() / Image{}.pixels();
       apply(stage, image);
       if (use.starts_with("cache.")) {
-        for (SimulatedStage& before : chain.stages) before.seconds = 0;
+        const int reuse = stage.value("reuse", 0);
+        const double made = reuse > 0 ? 1.0 / (1 + reuse) : 0;
+        for (SimulatedStage& before : chain.stages) before.seconds *= made;
       }
       chain.stages.push_back({.name = stage["name"],
                               .category = category_of(use),

@@ -120,6 +120,9 @@ CACHEBISECT_INTERNAL_API void advise_on_training_step(Advice& advice);
 /// Proposes a cache in memory behind the stage, or further on, where the output is the same in
 /// every epoch and memory holds some of the samples.
 CACHEBISECT_INTERNAL_API void offer_cache(Advice& advice, const StageReport& stage);
+/// Proposes a cache behind a stage whose output is another in every epoch, which gives it more than
+/// once. It changes training. Of pipeline files alone.
+CACHEBISECT_INTERNAL_API void offer_reuse(Advice& advice, const StageReport& stage);
 /// Proposes a cache in a file there, where memory does not hold all samples, or where an epoch
 /// takes so long that later runs gain by it. Of pipeline files alone.
 CACHEBISECT_INTERNAL_API void offer_disk_cache(Advice& advice, const StageReport& stage);

@@ -9,6 +9,7 @@
 #include "cachebisect/bisect/advice/advice.hpp"
 #include "cachebisect/bisect/advice/cache_place.hpp"
 #include "cachebisect/bisect/costs/cache_changes.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 #include "cachebisect/protocol/settings.hpp"
 
 namespace cachebisect {
@@ -49,6 +50,25 @@ void offer_cache(Advice& advice, const StageReport& stage) {
       "what " + kept.name + " makes is the same in every epoch; " + memory_text(*place),
       std::move(edits),
       cached_after(advice.chain(), place->after, place->kept, kept.output_bytes.value_or(0))));
+}
+
+/// Data echoing: Choi et al., "Faster Neural Network Training with Data Echoing", 2019, section 3.
+void offer_reuse(Advice& advice, const StageReport& stage) {
+  constexpr int kReuse = 2;
+  const bool is_sample = advice.described(stage).kind == StageKind::sample;
+  if (advice.of_code() || stage.cacheable || !is_sample || !stage.output_bytes) return;
+  const CachePlace place = place_after(stage, advice.chain(), memory_for_cache(advice));
+  if (place.kept < kNegligible) return;
+  const std::string limit = limit_gb(place.kept * place.needed_bytes);
+  const double spared = place.kept * kReuse / (kReuse + 1);
+  advice.add(propose(
+      "reuse", stage.name, "train on each sample of " + stage.name + " three times",
+      "what it draws is kept for two more epochs, which changes training; " + memory_text(place),
+      {{"/stages/" + std::to_string(place.after),
+        R"({"use": "cache.memory", "limit_gb": )" + limit + R"(, "reuse": )" +
+            std::to_string(kReuse) + "}",
+        EditKind::insert}},
+      cached_after(advice.chain(), place.after, spared, place.bytes_per_sample)));
 }
 
 void advise_on_cache(Advice& advice, const StageReport& stage) {

@@ -150,6 +150,7 @@ void advise_on_sample_stage(Advice& advice, const StageReport& stage) {
   if (stage.category == Category::cache) return advise_on_cache(advice, stage);
   offer_cache(advice, stage);
   offer_disk_cache(advice, stage);
+  offer_reuse(advice, stage);
   offer_worker_settings(advice, stage);
   if (stage.category == Category::read) {
     advise_on_reading(advice, stage);

@@ -23,6 +23,8 @@ double busy_seconds(const StageReport& stage) {
   return *stage.cpu_seconds_per_sample + *stage.wait_seconds_per_sample;
 }
 
+}  // namespace
+
 CachePlace place_after(const StageReport& stage, const ChainDescription& chain, double room_bytes) {
   CachePlace place{.after = static_cast<std::size_t>(stage.index)};
   place.bytes_per_sample = *stage.output_bytes;
@@ -30,8 +32,6 @@ CachePlace place_after(const StageReport& stage, const ChainDescription& chain, 
   place.kept = place.needed_bytes > 0 ? std::min(1.0, room_bytes / place.needed_bytes) : 0;
   return place;
 }
-
-}  // namespace
 
 double memory_for_cache(const Advice& advice) noexcept {
   return kMemoryShare * advice.available_memory();

@@ -23,6 +23,10 @@ struct CachePlace {
 /// Bytes of memory that a cache may take; 0 if what is available is unknown.
 [[nodiscard]] CACHEBISECT_INTERNAL_API double memory_for_cache(const Advice& advice) noexcept;
 
+/// Behind the stage, whose output_bytes are known; without what it spares.
+[[nodiscard]] CachePlace place_after(const StageReport& stage, const ChainDescription& chain,
+                                     double room_bytes);
+
 /// The place that spares most of those behind `named` whose samples are the same in every epoch;
 /// empty if there is none, or if `room_bytes` hold next to nothing.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<CachePlace> best_cache_place(

@@ -1,7 +1,9 @@
 #include "cachebisect/bisect/advice/remedies.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -28,11 +30,13 @@ std::optional<double> lower_end(const Estimate& gain) {
   return gain.interval ? gain.interval->low : gain.value;
 }
 
+/// What changes training is at most as good as what nobody knows the gain of.
 std::pair<bool, double> rank(const Remedy& remedy) {
   const double measured = lower_end(remedy.measured).value_or(0);
   if (measured > 0) return {true, measured};
   const auto predicted = remedy.measured.value ? measured : lower_end(remedy.predicted);
-  return {false, predicted.value_or(0)};
+  const double most = is_semantic(remedy.id) ? 0 : std::numeric_limits<double>::infinity();
+  return {false, std::min(most, predicted.value_or(0))};
 }
 
 /// True if not even the upper end of the prediction is a gain, and nothing was measured.
@@ -95,7 +99,13 @@ void write_in_code(Remedy& remedy, const JobSettings& settings) {
 }
 
 std::span<const Remedy> first_remedies(const std::vector<Remedy>& remedies) {
-  return std::span(remedies).first(std::min(kFirstRemedies, remedies.size()));
+  return std::span(remedies).first(std::min(kMostShownRemedies, remedies.size()));
+}
+
+bool is_semantic(std::string_view id) noexcept {
+  constexpr std::array<std::string_view, 6> kSemantic{"batch_size",     "precision", "model",
+                                                      "partial_decode", "half",      "reuse"};
+  return std::ranges::find(kSemantic, id) != kSemantic.end();
 }
 
 void leave_out_without_gain(double live, std::vector<Remedy>& remedies) {

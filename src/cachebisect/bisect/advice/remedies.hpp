@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
@@ -28,17 +29,20 @@ CACHEBISECT_INTERNAL_API void write_in_code(Remedy& remedy, const JobSettings& s
 
 /// So many are shown, and run by --verify: a list that is read to its end. `tune` tries the others
 /// too.
-inline constexpr std::size_t kFirstRemedies = 3;
+inline constexpr std::size_t kMostShownRemedies = 3;
 /// A view of the first of sorted remedies.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::span<const Remedy> first_remedies(
     const std::vector<Remedy>& remedies);
+
+/// True for remedies that change what is trained.
+[[nodiscard]] CACHEBISECT_INTERNAL_API bool is_semantic(std::string_view id) noexcept;
 
 /// Leaves out those of which not even the upper end of the prediction is a gain, at `live`
 /// samples/s, unless they were measured.
 CACHEBISECT_INTERNAL_API void leave_out_without_gain(double live, std::vector<Remedy>& remedies);
 
 /// What was run and gains comes first, then what is predicted to gain, each by the lower end of its
-/// interval; then what nobody knows the gain of; then what may lose.
+/// interval; then what nobody knows the gain of, or what changes training; then what may lose.
 CACHEBISECT_INTERNAL_API void sort_by_gain(std::vector<Remedy>& remedies);
 
 /// The remedies, so sorted, with the gains that are predicted and those that were measured.
