@@ -1,4 +1,7 @@
 // decode.image: JPEG by libjpeg-turbo, other formats by OpenCV, to RGB.
+#include <string>
+#include <vector>
+
 #include "stages/support/field_stage.hpp"
 #include "stages/support/image_decoder.hpp"
 
@@ -7,9 +10,27 @@
 namespace cachebisect::stages {
 namespace {
 
+unsigned jpeg_scale(std::int64_t scale) {
+  if (scale == 1 || scale == 2 || scale == 4 || scale == 8) return static_cast<unsigned>(scale);
+  throw Error(ErrorKind::usage, "scale is " + std::to_string(scale) + ", must be 1, 2, 4 or 8");
+}
+
+std::vector<ParamSpec> params_of_decode() {
+  std::vector<ParamSpec> params = decode_params();
+  params.push_back({.name = "scale",
+                    .type = ParamType::integer,
+                    .doc = "JPEG comes at 1/1, 1/2, 1/4 or 1/8 of its size, rounded up, for less "
+                           "work; other formats are decoded as they are",
+                    .default_value = std::int64_t{1},
+                    .minimum = 1,
+                    .maximum = 8});
+  return params;
+}
+
 class DecodeImageStage final : public FieldStage {
  public:
-  explicit DecodeImageStage(const Params& params) : FieldStage(params), decoder_(params) {}
+  explicit DecodeImageStage(const Params& params)
+      : FieldStage(params), decoder_(params, jpeg_scale(params.integer("scale"))) {}
 
  private:
   FieldSpec infer_field(const FieldSpec& input) override {
@@ -33,7 +54,7 @@ void register_decode_image(Registry& registry) {
        .doc = "JPEG, PNG, WebP, BMP, TIFF or PNM bytes to RGB [?, ?, 3] uint8",
        .kind = StageKind::sample,
        .traits = {.allocates = true},
-       .params = decode_params(),
+       .params = params_of_decode(),
        .example = "{}",
        .make = [](const Params& params) { return std::make_unique<DecodeImageStage>(params); }});
 }

@@ -34,9 +34,12 @@ class JpegDecoder {
   JpegDecoder& operator=(JpegDecoder&&) = delete;
   ~JpegDecoder();
 
-  /// Reads the header and prepares to decode. `bytes` must live until decode() has returned.
-  /// Throws Error(data) when they are not a JPEG that can be decoded.
-  JpegSize begin(std::span<const std::byte> bytes, JpegDct dct);
+  /// Reads the header and prepares to decode at 1/`scale` of the size: 1, 2, 4 or 8. Returns the
+  /// size that is stored. `bytes` must live until decode() has returned. Throws Error(data) when
+  /// they are not a JPEG that can be decoded.
+  JpegSize begin(std::span<const std::byte> bytes, JpegDct dct, unsigned scale = 1);
+  /// That of what decode() gives, rounded up.
+  [[nodiscard]] JpegSize scaled_size() const noexcept;
   /// Scratch that decode() needs: a row of CMYK pixels, or nothing.
   [[nodiscard]] std::size_t scratch_bytes() const noexcept;
   /// Decodes the image of begin() into dense RGB rows of width x 3 bytes. Grey becomes RGB; CMYK is

@@ -117,21 +117,28 @@ JpegDecoder::JpegDecoder() : state_(std::make_unique<State>()) {
 
 JpegDecoder::~JpegDecoder() { jpeg_destroy_decompress(&state_->info); }
 
-JpegSize JpegDecoder::begin(std::span<const std::byte> bytes, JpegDct dct) {
-  state_->guarded([bytes, dct](jpeg_decompress_struct& info) {
+JpegSize JpegDecoder::begin(std::span<const std::byte> bytes, JpegDct dct, unsigned scale) {
+  state_->guarded([bytes, dct, scale](jpeg_decompress_struct& info) {
     jpeg_abort_decompress(&info);  // after an abandoned image
     jpeg_mem_src(&info, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
     jpeg_read_header(&info, TRUE);
     const bool four = info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK;
     info.out_color_space = four ? JCS_CMYK : JCS_RGB;
     info.dct_method = dct == JpegDct::islow ? JDCT_ISLOW : JDCT_IFAST;
+    info.scale_num = 1;
+    info.scale_denom = scale;
+    jpeg_calc_output_dimensions(&info);
   });
   return {state_->info.image_width, state_->info.image_height};
 }
 
+JpegSize JpegDecoder::scaled_size() const noexcept {
+  return {state_->info.output_width, state_->info.output_height};
+}
+
 std::size_t JpegDecoder::scratch_bytes() const noexcept {
   const jpeg_decompress_struct& info = state_->info;
-  return info.out_color_space == JCS_CMYK ? std::size_t{4} * info.image_width : 0;
+  return info.out_color_space == JCS_CMYK ? std::size_t{4} * info.output_width : 0;
 }
 
 void JpegDecoder::decode(std::span<std::uint8_t> rgb, std::span<std::uint8_t> scratch) {

@@ -40,10 +40,11 @@ DecodeImage OtherFormats::get() {
   return decode_.load(std::memory_order_relaxed);
 }
 
-ImageDecoder::ImageDecoder(const Params& params)
+ImageDecoder::ImageDecoder(const Params& params, unsigned scale)
     : orientation_(params.boolean("orientation")),
       max_pixels_(static_cast<std::uint64_t>(params.integer("max_pixels"))),
-      dct_(params.string("dct") == "islow" ? JpegDct::islow : JpegDct::ifast) {}
+      dct_(params.string("dct") == "islow" ? JpegDct::islow : JpegDct::ifast),
+      scale_(scale) {}
 
 void ImageDecoder::decode(EncodedImage bytes, Field& out, Arena& arena) const {
   decode_as(known_format(bytes), bytes, out, arena);
@@ -85,8 +86,9 @@ void ImageDecoder::check_pixels(std::uint64_t pixels) const {
 void ImageDecoder::decode_jpeg(EncodedImage bytes, int orientation, Field& out,
                                Arena& arena) const {
   const auto decoder = jpeg_decoders_.borrow();
-  const JpegSize size = decoder->begin(bytes, dct_);
-  check_pixels(std::uint64_t{size.width} * size.height);
+  const JpegSize stored_size = decoder->begin(bytes, dct_, scale_);
+  check_pixels(std::uint64_t{stored_size.width} * stored_size.height);
+  const JpegSize size = decoder->scaled_size();
   const std::size_t rgb_bytes = std::size_t{3} * size.width * size.height;
   const auto scratch = arena.take_array<std::uint8_t>(decoder->scratch_bytes());
   if (orientation == 1) {

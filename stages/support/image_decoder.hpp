@@ -48,8 +48,9 @@ class ImageDecoder {
   /// Chooses a part of an image of this height and width; it must lie inside.
   using ChooseBox = std::function<Box(std::int64_t height, std::int64_t width)>;
 
-  /// By the parameters that decode_params() lists.
-  explicit ImageDecoder(const Params& params);
+  /// By the parameters that decode_params() lists. decode() gives JPEG at 1/`scale` of its size: 1,
+  /// 2, 4 or 8.
+  explicit ImageDecoder(const Params& params, unsigned scale = 1);
 
   /// To RGB uint8 [height, width, 3] in `out`.
   void decode(EncodedImage bytes, Field& out, Arena& arena) const;
@@ -72,6 +73,7 @@ class ImageDecoder {
   bool orientation_;
   std::uint64_t max_pixels_;
   JpegDct dct_;
+  unsigned scale_;
 #ifdef CACHEBISECT_WITH_TURBOJPEG
   mutable ObjectPool<JpegDecoder> jpeg_decoders_;
 #endif

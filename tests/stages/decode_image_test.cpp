@@ -2,6 +2,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <numeric>
 #include <thread>
 
 #include "support/errors.hpp"
@@ -55,6 +56,11 @@ void check_equal(const Sample& sample, const Expected& wanted) {
   CHECK(largest == 0);
 }
 
+double mean_of(const Sample& sample) {
+  const auto pixels = sample.field("image").as<std::uint8_t>();
+  return std::accumulate(pixels.begin(), pixels.end(), 0.0) / static_cast<double>(pixels.size());
+}
+
 std::string decode_error(const SampleStage& stage, const Bytes& bytes) {
   const Sample input = encoded(bytes);
   return error_of([&] { process_sample(stage, input); });
@@ -101,6 +107,27 @@ TEST_CASE("EXIF orientation is applied only on request") {
     check_fixture(*upright, file, stem(file) + ".upright.rgb");
     check_fixture(*stored, file, stem(file) + ".rgb");
   }
+}
+
+TEST_CASE("JPEG is decoded at a part of its size, rounded up") {
+  for (const std::string& file : kJpegs) {
+    CAPTURE(file);
+    const Sample input = encoded(read_bytes(kFixtures + file));
+    const Sample whole = process_sample(*decoder(), input);
+    const Shape& size = whole.field("image").shape();
+    for (const std::int64_t scale : {1, 2, 4, 8}) {
+      CAPTURE(scale);
+      const Sample part = process_sample(*decoder({{"scale", scale}}), input);
+      const Shape smaller{(size[0] + scale - 1) / scale, (size[1] + scale - 1) / scale, 3};
+      CHECK(part.field("image").shape() == smaller);
+      CHECK(std::abs(mean_of(part) - mean_of(whole)) < 8);
+    }
+  }
+}
+
+TEST_CASE("formats other than JPEG are decoded at their size, and other scales are refused") {
+  check_fixture(*decoder({{"scale", std::int64_t{4}}}), "rgb.png", "rgb.rgb");
+  CHECK(has(usage_error([] { (void)decoder({{"scale", std::int64_t{3}}}); }), "1, 2, 4 or 8"));
 }
 
 TEST_CASE("the output is declared, and input that is not bytes is refused") {

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "cachebisect/bisect/advice/advice.hpp"
+#include "cachebisect/report/words/json_patch.hpp"
 
 using namespace cachebisect;
 using namespace cachebisect::test;
@@ -109,4 +110,27 @@ TEST_CASE("it is not proposed for other crops, other fields, a cache between, or
   CHECK(proposals(unknown).empty());
   CHECK(
       proposals(photos(70'000, "augment.random_resized_crop", R"("scale": "all of it")")).empty());
+}
+
+TEST_CASE("JPEG is decoded at half its size where training sees a quarter of it or less") {
+  DecodeSituation now = photos(70'000, "augment.random_crop", R"("size": 200)");
+  CHECK(proposals(now).empty());
+  now.waterfall.stages[2].output_bytes = 120'000;
+  const auto found = proposals(now);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].remedy.id == "partial_decode");
+  CHECK(json_patch(found[0].remedy.edits) ==
+        R"([{"op":"add","path":"/stages/1/scale","value":2}])");
+  CHECK(found[0].changes->stages[0].factor == doctest::Approx(0.7));
+  CHECK(found[0].other->stages[0].factor == doctest::Approx(0.8875));
+  now.waterfall.stages[0].output_bytes = 500'000;  // As PNG.
+  CHECK(proposals(now).empty());
+}
+
+TEST_CASE("no part of an image that is decoded at another size is proposed") {
+  DecodeSituation now = photos(70'000, "augment.random_resized_crop");
+  std::string& json = now.measured.chain.effective_json;
+  json.replace(json.find(R"("dct")"), 0, R"("scale": 2, )");
+  now.waterfall.stages[2].output_bytes = 50'000;
+  CHECK(proposals(now).empty());
 }

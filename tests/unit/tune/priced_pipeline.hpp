@@ -119,6 +119,8 @@ class PricedPipeline final : public tune::Subject {
     const std::string use = stage["use"];
     if (use == "augment.normalize" || use == "augment.to_float") image.value_bytes = 4;
     if (use == "augment.cast") image.value_bytes = 2;
+    if (use == "read.image_folder") image.value_bytes = 0.1;
+    if (use == "decode.image") image.value_bytes = 1;
     if (use == "augment.one_hot") image.label_bytes = 4 * stage["classes"].get<double>();
     const bool crops = use == "augment.random_crop" || use.ends_with("random_resized_crop");
     if (crops) image.side = stage["size"].is_array() ? stage["size"][0] : stage["size"];
@@ -137,7 +139,8 @@ class PricedPipeline final : public tune::Subject {
     Image image;
     for (const Json& stage : file["stages"]) {
       const std::string use = stage["use"];
-      const Price price = price_of(use);
+      const bool half = use == "decode.image" && stage["scale"] == 2;
+      const Price price = price_of(half ? "decode.image, half" : use);
       if (use.starts_with("copy.")) chain.copy_prefetch = stage.value("prefetch", 2);
       if (use.starts_with("device.")) {
         chain.step_seconds += price.seconds * static_cast<double>(chain.batch_size);

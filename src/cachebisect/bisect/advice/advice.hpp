@@ -130,7 +130,8 @@ CACHEBISECT_INTERNAL_API void offer_disk_cache(Advice& advice, const StageReport
 CACHEBISECT_INTERNAL_API void offer_prepared(Advice& advice, const StageReport& stage);
 /// The command that does so, of a pipeline file.
 [[nodiscard]] std::string prepare_command(const Advice& advice, const StageReport& stage);
-/// Proposes to decode no more of an image than the random crop behind it keeps.
+/// Proposes to decode no more of an image than the random crop behind it keeps, or than training
+/// sees of it.
 CACHEBISECT_INTERNAL_API void offer_decode_crop(Advice& advice, const StageReport& decode);
 /// Proposes to crop before the stage instead of behind it, if outputs stay the same.
 CACHEBISECT_INTERNAL_API void offer_order(Advice& advice, const StageReport& stage);

@@ -23,11 +23,14 @@ constexpr double kMostEntropyShare = 0.85;
 /// a whole.
 constexpr double kLargestJpegShare = 0.35;
 
+/// What an image keeps of its bytes at half its width and height.
+constexpr double kBytesOfHalfSize = 0.25;
+
 /// Decoding and crop in one, under the name of the crop, so that it draws the same numbers.
 Json fused(const Json& decode, const Json& crop, const std::string& name) {
   Json stage{{"use", "decode.random_resized_crop"}, {"name", name}};
   for (const auto& [key, value] : decode.items()) {
-    if (key != "use" && key != "name") stage[key] = value;
+    if (key != "use" && key != "name" && key != "scale") stage[key] = value;
   }
   for (const auto& [key, value] : crop.items()) {
     if (key != "use" && key != "name" && key != "on_error") stage[key] = value;
@@ -41,6 +44,9 @@ double cost_of_part(double area, double entropy_share) {
   const double last_row = (1 + std::sqrt(area)) / 2;
   return entropy_share * last_row + (1 - entropy_share) * area;
 }
+
+/// JPEG is decoded at one so manieth of its size.
+std::int64_t scale_of(const Json& decode) { return decode.value("scale", std::int64_t{1}); }
 
 double mean_area(const Json& crop) {
   const Json& scale = crop.at("scale");
@@ -60,6 +66,7 @@ std::optional<Proposal> decode_crop(const Advice& advice, const StageReport& dec
   const Json stages = file_stages(advice.chain());
   if (crop.type != "augment.random_resized_crop" || stages.is_null()) return {};
   if (fields_of_stage(stages[at - 1]) != fields_of_stage(stages[at])) return {};
+  if (scale_of(stages[at - 1]) != 1) return {};
   const std::string place = "/stages/" + std::to_string(at - 1);
   Proposal proposal = propose(
       "decode_crop", decode.name, "decode only what " + crop.name + " keeps",
@@ -75,11 +82,35 @@ std::optional<Proposal> decode_crop(const Advice& advice, const StageReport& dec
   return proposal;
 }
 
+/// True if a later stage leaves no more bytes of a sample than an image of half the size has.
+bool is_larger_than_needed(const Advice& advice, const StageReport& decode) {
+  return std::ranges::any_of(advice.stages(), [&](const StageReport& stage) {
+    return stage.index > decode.index && stage.output_bytes &&
+           *stage.output_bytes <= kBytesOfHalfSize * *decode.output_bytes;
+  });
+}
+
+std::optional<Proposal> half_size(const Advice& advice, const StageReport& decode) {
+  const auto at = static_cast<std::size_t>(decode.index) - 1;
+  const Json stages = file_stages(advice.chain());
+  if (advice.of_code() || decode.type != "decode.image" || stages.is_null()) return {};
+  if (scale_of(stages[at]) != 1 || !looks_like_jpeg(advice, decode)) return {};
+  if (!is_larger_than_needed(advice, decode)) return {};
+  Proposal proposal = propose("partial_decode", decode.name, "decode JPEG at half its size",
+                              "later stages leave a quarter of the pixels, or less; samples change",
+                              {{"/stages/" + std::to_string(at) + "/scale", "2"}});
+  const auto cost = [](double entropy) { return entropy + (1 - entropy) * kBytesOfHalfSize; };
+  proposal.changes = scaled_stage(decode, cost(kLeastEntropyShare));
+  proposal.other = scaled_stage(decode, cost(kMostEntropyShare));
+  return proposal;
+}
+
 }  // namespace
 
 void offer_decode_crop(Advice& advice, const StageReport& decode) {
   try {
     if (auto proposal = decode_crop(advice, decode)) advice.add(*std::move(proposal));
+    if (auto proposal = half_size(advice, decode)) advice.add(*std::move(proposal));
   } catch (const Json::exception&) {  // A recording that somebody wrote by hand.
     return;
   }
