@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -32,11 +31,10 @@ std::optional<double> lower_end(const Estimate& gain) {
 
 /// What changes training is at most as good as what nobody knows the gain of.
 std::pair<bool, double> rank(const Remedy& remedy) {
-  const double measured = lower_end(remedy.measured).value_or(0);
-  if (measured > 0) return {true, measured};
-  const auto predicted = remedy.measured.value ? measured : lower_end(remedy.predicted);
-  const double most = is_semantic(remedy.id) ? 0 : std::numeric_limits<double>::infinity();
-  return {false, std::min(most, predicted.value_or(0))};
+  const Estimate& known = remedy.measured.value ? remedy.measured : remedy.predicted;
+  const double gain = lower_end(known).value_or(0);
+  if (is_semantic(remedy.id)) return {false, std::min(0.0, gain)};
+  return {remedy.measured.value && gain > 0, gain};
 }
 
 /// True if not even the upper end of the prediction is a gain, and nothing was measured.
