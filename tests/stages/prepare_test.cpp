@@ -272,6 +272,11 @@ TEST_CASE("what gains most is chosen among what fits on the disk") {
   pr::Places cheap_chain = places;
   cheap_chain.all.resize(1);
   CHECK_FALSE(pr::best_choice(cheap_chain, 1e9).has_value());
+  pr::Places little = cheap_chain;  // 4%, and 6%.
+  little.all[0].seconds = 1e-6 + 1e-4 * 0.04 / 1.04;
+  CHECK_FALSE(pr::best_choice(little, 1e9).has_value());
+  little.all[0].seconds = 1e-6 + 1e-4 * 0.06 / 1.06;
+  CHECK(pr::best_choice(little, 1e9).has_value());
   pr::Result nothing{.name = "x", .places = cheap_chain, .free_bytes = 1e9};
   CHECK(has(to_text(nothing, {}), "does not pay"));
   const auto json = nlohmann::json::parse(to_json(nothing));

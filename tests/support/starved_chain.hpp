@@ -1,6 +1,9 @@
 // A simulated chain that starves its step, and its true rate.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+
 #include "cachebisect/simulate/simulated_replayer.hpp"
 
 namespace cachebisect::test {
@@ -15,6 +18,13 @@ inline SimulatedChain starved_chain(double crop_seconds = 0.5e-3) {
       {.name = "crop", .category = Category::augment, .seconds = crop_seconds},
       {.name = "flip", .category = Category::augment, .seconds = 10e-6}};
   return chain;
+}
+
+/// One of `every` samples takes `slow` times the mean cost.
+inline std::function<double(std::uint64_t)> rarely(std::uint64_t every, double slow) {
+  const auto count = static_cast<double>(every);
+  return
+      [=](std::uint64_t index) { return index % every == 0 ? slow : (count - slow) / (count - 1); };
 }
 
 /// Samples per second of the live pipeline, without noise.

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -111,6 +112,28 @@ TEST_CASE("the predicted gain of an overlapped or halved copy is that of the cha
   REQUIRE(advised.gain_of("half").has_value());
   CHECK(*advised.gain_of("half") ==
         doctest::Approx(rate_of(changed) - rate_of(chain)).epsilon(0.03));
+}
+
+TEST_CASE("the predicted gain of batches without padding is that of a copy of fewer bytes") {
+  SimulatedChain chain = one_worker_chain();
+  chain.workers = 2;
+  chain.stages[2].seconds = 20e-6;
+  chain.copy_bytes_per_second = 5e7;
+  chain.source_bytes = 10000;
+  const auto gain = [](const SimulatedChain& planted) {
+    Advised advised(planted);
+    StageReport collate = advised.stage(4);
+    collate.type = "collate.pad";
+    collate.padding_share = 0.3;
+    advise_on_batch_stage(advised.advice(), collate);
+    return advised.gain_of("bucket");
+  };
+  SimulatedChain changed = chain;
+  changed.source_bytes = 7000;
+  REQUIRE(gain(chain).has_value());
+  CHECK(*gain(chain) == doctest::Approx(rate_of(changed) - rate_of(chain)).epsilon(0.03));
+  chain.stages[2].seconds = 900e-6;  // The workers limit: a smaller copy gains nothing.
+  CHECK(std::abs(*gain(chain)) < 0.01 * rate_of(chain));
 }
 
 TEST_CASE("a remedy whose effect on costs is unknown has no prediction") {

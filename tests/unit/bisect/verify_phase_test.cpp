@@ -1,5 +1,7 @@
 #include "cachebisect/bisect/phases/verify_phase.hpp"
 
+#include <cmath>
+
 #include "support/law_replayer.hpp"
 #include "support/starved_chain.hpp"
 #include "support/text.hpp"
@@ -55,6 +57,26 @@ TEST_CASE("what-ifs run alongside the live pipeline agree with the changed chain
   check_measured(report.what_ifs[3], rate_of(changed));
   CHECK(report.what_ifs[3].note.empty());
   CHECK(report.verdict.kind == VerdictKind::drop);
+}
+
+TEST_CASE("a longer queue is run: it gains where costs vary, and nothing where they are steady") {
+  SimulatedChain chain = starved_chain(0.15e-3);
+  chain.ring_prefetch = 0;
+  const auto gain_of = [](const SimulatedChain& planted) {
+    SimulatedReplayer replayer(planted, {.noise = {.white_cv = 0.01}});
+    const Report report = bisect(replayer, asking({"prefetch=16"}));
+    const WhatIfResult& longer = report.what_ifs.front();
+    SimulatedChain changed = planted;
+    changed.ring_prefetch = 16;
+    check_measured(longer, rate_of(changed));
+    REQUIRE(longer.predicted.interval.has_value());
+    CHECK(longer.predicted.interval->low <= 1.01 * rate_of(changed));
+    CHECK(longer.predicted.interval->high >= 0.99 * rate_of(changed));
+    return rate_of(changed) / rate_of(planted) - 1;
+  };
+  CHECK(std::abs(gain_of(chain)) < 0.01);
+  chain.stages[2].factor = test::rarely(64, 40);
+  CHECK(gain_of(chain) > 0.05);
 }
 
 TEST_CASE("every round of verification runs live and each arm once") {

@@ -8,6 +8,7 @@
 #include "support/measured.hpp"
 #include "support/starved_chain.hpp"
 #include "support/text.hpp"
+#include "support/torch_settings.hpp"
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
@@ -72,6 +73,23 @@ TEST_CASE("what is predicted for other machines is what the chain does there") {
     CHECK(truth <= row.rate.interval->high);
     CHECK(row.share() <= 1.02);
   }
+}
+
+TEST_CASE("a job in code is planned like one of a pipeline file") {
+  const SimulatedChain chain = planned_chain();
+  Measurements run = measure_chain(chain, {.budget_seconds = 30});
+  run.chain.settings = torch_settings();
+  const Plan made =
+      make_plan(report_of(run), {{.name = "same", .cores = 2},
+                                 {.name = "sixteen", .cores = 16},
+                                 {.name = "fast accelerator", .cores = 2, .accelerator_speed = 2}});
+  for (const Row& row : made.rows) {
+    CAPTURE(row.machine.name);
+    CHECK(*row.rate.value == doctest::Approx(true_rate(chain, row)).epsilon(0.05));
+  }
+  // More cores gain; a faster accelerator does not, where workers limit.
+  CHECK(*made.rows[1].rate.value > 1.5 * *made.rows[0].rate.value);
+  CHECK(*made.rows[2].rate.value == doctest::Approx(*made.rows[0].rate.value).epsilon(0.02));
 }
 
 TEST_CASE("what limits, what the ceiling needs, and which machine is enough") {
