@@ -45,7 +45,7 @@ double cost_of_part(double area, double entropy_share) {
   return entropy_share * last_row + (1 - entropy_share) * area;
 }
 
-/// JPEG is decoded at one so manieth of its size.
+/// n, where JPEG is decoded at 1/n of its size.
 std::int64_t scale_of(const Json& decode) { return decode.value("scale", std::int64_t{1}); }
 
 double mean_area(const Json& crop) {
