@@ -129,6 +129,30 @@ def test_boundaries_around_pin_hold_private_and_pinned_batches(
     assert live == [True, False]
 
 
+@pytest.mark.parametrize("pinned", [False, True])
+def test_a_live_arm_pins_or_does_not(pinned: bool, tmp_path: Any, monkeypatch: Any) -> None:
+    pretend_accelerator(monkeypatch)
+    threads: list[str] = []
+
+    def step(batch: Any) -> None:
+        threads.append(batch.thread)
+
+    def script(engine: TestEngine) -> None:
+        engine.greet()
+        engine.ask("prepare", samples=16, host_bytes=None, device_bytes=None)
+        for override in (not pinned, pinned):
+            arm = {"pin_memory": "true" if override else "false"}
+            engine.run("live", steps=STEPS, overrides=arm)
+            assert {bool(thread) for thread in threads[-STEPS:]} == {override}
+        engine.finish()
+
+    loader = DataLoader(
+        Items(), batch_size=4, num_workers=1, collate_fn=collate_slow_to_pin, pin_memory=pinned
+    )
+    measure(loader, script, tmp_path, step)
+    assert {bool(thread) for thread in threads[:2]} == {pinned}, "training goes on as it was"
+
+
 @pytest.mark.parametrize("workers", [0, 2])
 def test_error_of_pinning_is_answered(workers: int, tmp_path: Any, monkeypatch: Any) -> None:
     pretend_accelerator(monkeypatch)
