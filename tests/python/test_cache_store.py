@@ -66,6 +66,21 @@ def test_a_limit_that_holds_all_values(tmp_path: Path, size: int) -> None:
     assert limit < 1.7 * count * size + LIMIT
 
 
+def test_what_is_made_again_takes_the_place_of_what_was_there_in_a_full_file(
+    tmp_path: Path,
+) -> None:
+    kept = store(tmp_path)
+    while not kept.full:
+        kept.put(str(len(kept.keys())), bytes(900_000))
+    held = kept.keys()
+    for key in held:
+        assert not kept.put(key, b"1" * 900_000)
+        assert kept.put(key, b"2" * 900_000, again=True)
+        assert kept.get(key) == b"2" * 900_000
+    assert not kept.put("another", bytes(900_000), again=True)
+    assert kept.keys() == held and bytes_of(tmp_path) <= 1.01 * LIMIT
+
+
 def test_two_stores_of_one_file_see_each_other(tmp_path: Path) -> None:
     one, other = store(tmp_path), store(tmp_path)
     assert one.put("a", b"1") and other.get("a") == b"1"

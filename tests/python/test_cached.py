@@ -166,6 +166,22 @@ def test_reuse_repeats_random_stages_so_many_times_on_average() -> None:
     assert kept.hits + kept.misses == epochs * count
 
 
+def test_what_is_made_anew_takes_the_place_of_what_a_full_cache_holds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept = cached(Numbers(Scale(), Jitter(), count=20), after="transforms[1]", reuse=1)
+    first = epoch(kept)
+    for store in kept._tiers._stores:
+        store.full = True
+    made = kept.misses
+    monkeypatch.setattr(type(kept), "_is_renewed", lambda _self: True)
+    again = epoch(kept)
+    monkeypatch.setattr(type(kept), "_is_renewed", lambda _self: False)
+    assert kept.misses == made + 20
+    assert all(same(one, other) for one, other in zip(again, epoch(kept)))
+    assert not all(same(one, other) for one, other in zip(first, again))
+
+
 def test_what_is_made_anew_follows_from_the_seed_and_takes_no_numbers_of_it() -> None:
     hits = []
     for seed in (1, 1, 2):

@@ -8,6 +8,9 @@
 
 namespace cachebisect::test {
 
+/// Seconds of a microsecond.
+inline constexpr double kMicro = 1e-6;
+
 /// The crop limits: 500 us per sample over two workers, next to a step of 125 us per sample.
 inline SimulatedChain starved_chain(double crop_seconds = 0.5e-3) {
   SimulatedChain chain;

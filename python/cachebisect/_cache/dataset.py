@@ -83,9 +83,10 @@ class CachedDataset(Forwarding, Dataset):  # type: ignore[misc]
             if not self._is_usable():
                 return self.dataset[index]
             key = _key(index)
-            entry = None if self._is_renewed() else self._stored(key)
+            again = self._is_renewed()
+            entry = None if again else self._stored(key)
             if entry is None:
-                return self._made(index, key)
+                return self._made(index, key, again)
             self.hits += 1
             return entry.sample(self._slots(), call_now)
 
@@ -136,7 +137,7 @@ class CachedDataset(Forwarding, Dataset):  # type: ignore[misc]
             return None
         return decode_entry(data, self._shared, self._names[self._stages :])
 
-    def _made(self, index: Any, key: str) -> Any:
+    def _made(self, index: Any, key: str, again: bool = False) -> Any:
         assert self._examined is not None
         self.misses += 1
         try:
@@ -144,19 +145,19 @@ class CachedDataset(Forwarding, Dataset):  # type: ignore[misc]
         except Exception:  # The dataset's own error comes again.
             return self.dataset[index]
         try:
-            self._keep(index, key, cut_after(tape, self._stages, self._names))
+            self._keep(index, key, cut_after(tape, self._stages, self._names), again)
         except NotCacheable as error:
             self._end(str(error))
         return tape.sample
 
-    def _keep(self, index: Any, key: str, entry: Entry) -> None:
+    def _keep(self, index: Any, key: str, entry: Entry, again: bool = False) -> None:
         data = encode_entry(entry, self.after, self._shared)
         if self.misses % _CHECKED == 0 and not self._frozen:
             assert self._examined is not None
             with KeptRandom():
                 now = reference(self._examined, index, frozen=False)
                 now.check(decoded(data, self._shared))
-        self._tiers.put(key, data)
+        self._tiers.put(key, data, again)
 
     def _end(self, why: str) -> None:
         self._tiers.refuse(why)

@@ -75,12 +75,13 @@ class Store:
             self._touch(key)
         return row[0]
 
-    def put(self, key: str, data: bytes) -> bool:
-        """Stores `data` under `key`; False if there is no room, or others write now.
+    def put(self, key: str, data: bytes, again: bool = False) -> bool:
+        """Stores `data` under `key`; False if there is no room, or others write now. `again`: there
+        may be a value in whose place it comes, also if the file is full.
 
         Raises Broken.
         """
-        if self.full or len(data) > self.largest:
+        if (self.full and not again) or len(data) > self.largest:
             return False
         stored = self._file.ask(lambda file: self._inserted(file, key, data))
         return stored or False

@@ -32,9 +32,9 @@ class Tiers:
                 return data
         return None
 
-    def put(self, key: str, data: bytes) -> None:
-        """Writes to every store that has room."""
-        self._write(list(self._stores), key, data)
+    def put(self, key: str, data: bytes, again: bool = False) -> None:
+        """Writes to every store that has room. `again`: as Store.put()."""
+        self._write(list(self._stores), key, data, again)
 
     def keys(self) -> list[str]:
         """Those that the fastest store has."""
@@ -67,9 +67,9 @@ class Tiers:
         for store in self._stores:
             store.close()
 
-    def _write(self, stores: list[Store], key: str, data: bytes) -> None:
+    def _write(self, stores: list[Store], key: str, data: bytes, again: bool = False) -> None:
         for store in stores:
-            self._asked(store, partial(store.put, key, data))
+            self._asked(store, partial(store.put, key, data, again))
 
     def _asked(self, store: Store, ask: Callable[[], T]) -> Optional[T]:
         try:

@@ -36,8 +36,8 @@ class UnnamedFile:
             raise Broken(f"what was cached cannot be read: {error}") from error
         return data if len(data) == place[1] else None
 
-    def put(self, key: str, data: bytes) -> bool:
-        """Stores `data` under `key`; False if there is no room."""
+    def put(self, key: str, data: bytes, again: bool = False) -> bool:
+        """Stores `data` under `key`; False if there is no room. `again`: room is not found anew."""
         if self._size + len(data) > self.limit:
             return False
         try:

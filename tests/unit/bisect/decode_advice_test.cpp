@@ -49,7 +49,7 @@ DecodeSituation photos(double encoded_bytes, const std::string& crop_type,
 
 std::vector<Proposal> proposals(const DecodeSituation& now) {
   Advice advice(now.measured, now.waterfall);
-  offer_decode_crop(advice, now.waterfall.stages[1]);
+  offer_less_decoding(advice, now.waterfall.stages[1]);
   return advice.proposals();
 }
 

@@ -51,19 +51,6 @@ TEST_CASE("writing belongs to the stages that run after the cache") {
   CHECK(cost[2] == 2e-6);
 }
 
-TEST_CASE("in a pipeline file, writing that was not measured is assumed by the bytes of a sample") {
-  ChainDescription description = chain();
-  description.stages[1].output_bytes = 1e6;
-  RoundTable rounds = RoundTable::of_boundaries(4);
-  description.settings.of_file = false;
-  CHECK(serving_cost(description, kLookup, rounds)[2] == 2e-6);
-  description.settings.of_file = true;
-  CHECK(serving_cost(description, kLookup, rounds)[2] == doctest::Approx(2e-6 + 1e6 / 4e9));
-  rounds.add(2, writes(0.3, 1000));
-  rounds.commit();
-  CHECK(serving_cost(description, kLookup, rounds)[2] == doctest::Approx(2e-6 + 3e-4));
-}
-
 TEST_CASE("a round that was not completed does not count for the cost of serving") {
   RoundTable rounds = RoundTable::of_boundaries(4);
   rounds.add(2, writes(0.3, 1000));

@@ -248,6 +248,21 @@ TEST_CASE("a free stage is predicted as free, and with what serving its samples 
         "run, its samples come from memory, which takes up to about 500 us per sample");
 }
 
+TEST_CASE("what serving takes is assumed by the bytes of a sample where it was not measured") {
+  SimulatedChain chain = starved_chain();
+  chain.source_bytes = 2e6;  // 0.5 ms from memory.
+  chain.copy_bytes_per_second = 1e12;
+  const Measurements run = measured(chain);
+  const WhatIfResult free = predicted(run, "crop=free");
+  CHECK(has(free.note, "up to about 500 us per sample"));
+  chain.stages[2].seconds = 0;
+  check_holds(free, rate_of(chain));
+  chain.stages[2].seconds = 0.5e-3;
+  CHECK(free.predicted.interval->low <= rate_of(chain));
+  // The copy takes its batches from no cache of the workers.
+  CHECK(predicted(run, "copy=free").note.empty());
+}
+
 TEST_CASE("the gain is predicted on a machine whose speed changes all the time") {
   constexpr int kRuns = 20;
   const SimulatedChain chain = starved_chain();

@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "support/micro.hpp"
 #include "unit/tune/priced_pipeline.hpp"
 #include <doctest/doctest.h>
 

@@ -167,12 +167,6 @@ class PricedPipeline final : public tune::Subject {
     return now;
   }
 
-  static Category category_of(std::string_view use) {
-    if (use.starts_with("read.")) return Category::read;
-    if (use.starts_with("decode.")) return Category::decode;
-    return use.starts_with("cache.") ? Category::cache : Category::augment;
-  }
-
   void describe_file(ChainDescription& chain, const Planned& now) const {
     chain.effective_json = to_json(spec_);
     chain.samples = 50'000;

@@ -7,12 +7,11 @@
 #include <string>
 #include <utility>
 
+#include "support/forwarding_replayer.hpp"
 #include "support/starved_chain.hpp"
 #include "support/torch_settings.hpp"
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/protocol/replayer.hpp"
-#include "cachebisect/simulate/simulated_replayer.hpp"
 
 namespace cachebisect::test {
 
@@ -27,11 +26,13 @@ inline SimulatedStage& stage_named(SimulatedChain& chain, const std::string& nam
 }
 
 /// `changes`: of the settings that live arms can run, by the names that Python gives them.
-class PricedScript final : public Replayer {
+class PricedScript final : public ForwardingReplayer {
  public:
   PricedScript(SimulatedChain chain, std::map<std::string, PricedChange> changes)
-      : chain_(std::move(chain)), changes_(std::move(changes)), now_(replay(chain_)) {
-    description = now_->describe();
+      : ForwardingReplayer(chain, options()),
+        description(ForwardingReplayer::describe()),
+        chain_(std::move(chain)),
+        changes_(std::move(changes)) {
     description.settings = torch_settings();
     description.worker_processes = true;
     for (StageDescription& stage : description.stages) {
@@ -45,39 +46,31 @@ class PricedScript final : public Replayer {
     for (const auto& [name, value] : arm.overrides) {
       if (!changes_.contains(name)) return false;
     }
-    return now_->supports({arm.kind, arm.boundary, arm.stage, {}});
+    return ForwardingReplayer::supports({arm.kind, arm.boundary, arm.stage, {}});
   }
-  CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) override {
-    return now_->prepare(budget, stop);
-  }
-  void begin_round() override { now_->begin_round(); }
   BlockResult run(const BlockRequest& request, const std::stop_token& stop) override {
-    if (request.arm.overrides.empty()) return now_->run(request, stop);
+    if (request.arm.overrides.empty()) return ForwardingReplayer::run(request, stop);
     BlockRequest plain = request;
     plain.arm.overrides.clear();
     return changed(request.arm.overrides).run(plain, stop);
   }
   [[nodiscard]] double clock() const override {
-    double seconds = now_->clock();
+    double seconds = ForwardingReplayer::clock();
     for (const auto& [overrides, other] : others_) seconds += other->clock();
     return seconds;
   }
-  [[nodiscard]] MachineReading read_machine() const override { return now_->read_machine(); }
 
   ChainDescription description;
 
  private:
-  static std::unique_ptr<SimulatedReplayer> replay(const SimulatedChain& chain) {
-    return std::make_unique<SimulatedReplayer>(chain,
-                                               SimulatedOptions{.noise = {.white_cv = 0.01}});
-  }
+  static SimulatedOptions options() { return {.noise = {.white_cv = 0.01}}; }
 
   SimulatedReplayer& changed(const std::map<std::string, std::string>& overrides) {
     auto& other = others_[overrides];
     if (other == nullptr) {
       SimulatedChain chain = chain_;
       for (const auto& [name, value] : overrides) changes_.at(name)(chain, value);
-      other = replay(chain);
+      other = std::make_unique<SimulatedReplayer>(std::move(chain), options());
       static_cast<void>(other->prepare({}, {}));
     }
     return *other;
@@ -85,7 +78,6 @@ class PricedScript final : public Replayer {
 
   SimulatedChain chain_;
   std::map<std::string, PricedChange> changes_;
-  std::unique_ptr<SimulatedReplayer> now_;
   std::map<std::map<std::string, std::string>, std::unique_ptr<SimulatedReplayer>> others_;
 };
 

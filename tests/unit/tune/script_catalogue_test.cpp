@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "support/files.hpp"
-#include "support/micro.hpp"
 #include "unit/tune/priced_script.hpp"
 #include <doctest/doctest.h>
 

@@ -132,7 +132,7 @@ CACHEBISECT_INTERNAL_API void offer_prepared(Advice& advice, const StageReport& 
 [[nodiscard]] std::string prepare_command(const Advice& advice, const StageReport& stage);
 /// Proposes to decode no more of an image than the random crop behind it keeps, or than training
 /// sees of it.
-CACHEBISECT_INTERNAL_API void offer_decode_crop(Advice& advice, const StageReport& decode);
+CACHEBISECT_INTERNAL_API void offer_less_decoding(Advice& advice, const StageReport& decode);
 /// Proposes to crop before the stage instead of behind it, if outputs stay the same.
 CACHEBISECT_INTERNAL_API void offer_order(Advice& advice, const StageReport& stage);
 /// Proposes to make samples smaller before the stage, where that changes outputs, or may.

@@ -107,7 +107,7 @@ std::optional<Proposal> half_size(const Advice& advice, const StageReport& decod
 
 }  // namespace
 
-void offer_decode_crop(Advice& advice, const StageReport& decode) {
+void offer_less_decoding(Advice& advice, const StageReport& decode) {
   try {
     if (auto proposal = decode_crop(advice, decode)) advice.add(*std::move(proposal));
     if (auto proposal = half_size(advice, decode)) advice.add(*std::move(proposal));

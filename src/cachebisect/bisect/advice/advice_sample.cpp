@@ -123,7 +123,7 @@ void advise_on_computing(Advice& advice, const StageReport& stage) {
                                      : "more workers do " + stage.name + " side by side");
   offer_device(advice, stage);
   if (stage.category == Category::decode) {
-    offer_decode_crop(advice, stage);
+    offer_less_decoding(advice, stage);
     if (!advice.of_code()) offer_prepared(advice, stage);
     advice.add(propose("smaller_images", stage.name,
                        "store the images at the size that training needs",

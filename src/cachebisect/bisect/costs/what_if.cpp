@@ -36,23 +36,25 @@ CostChanges changes_of(const WhatIf& what_if, const ChainDescription& chain) {
   return changes;
 }
 
-/// A stage that costs nothing. Run, it serves samples from its cache, which may take longer than to
-/// make them; those that follow read them from memory, and no longer from the caches of the CPU.
+/// A stage that costs nothing. Run, one of the host serves samples from its cache, which may take
+/// longer than to make them; those that follow read them from memory, and no longer from the caches
+/// of the CPU.
 void predict_free(const WhatIf& what_if, const ChainDescription& chain, const Forecast& forecast,
                   WhatIfResult& out) {
-  const CostChanges nothing{.stages = {{.stage = what_if.stage, .factor = 0}}};
+  const StageDescription& stage = chain.stages[what_if.stage];
+  CostChanges changes{.stages = {{.stage = what_if.stage, .factor = 0}}, .added_within = 1};
+  out.predicted = forecast.after(changes);
+  if (!runs_on_host(stage.category)) return;
   const std::vector<double>& serving = forecast.costs().serve_seconds;
   const std::size_t behind = what_if.stage + 1;
-  CostChanges served = nothing;
-  const double bytes = chain.stages[what_if.stage].output_bytes.value_or(0);
-  served.added_seconds =
-      std::max(behind < serving.size() ? serving[behind] : 0.0, bytes / kMemorySpeed);
-  served.added_within = 1;
-  out.predicted = forecast.between(nothing, served);
-  const double lost = 1 - *forecast.after(served).value / *out.predicted.value;
-  if (lost < kNegligible) return;
+  changes.added_seconds = std::max(behind < serving.size() ? serving[behind] : 0.0,
+                                   stage.output_bytes.value_or(0) / kMemorySpeed);
+  const Estimate run = forecast.after(changes);
+  Interval& within = *out.predicted.interval;
+  within.low = std::min(within.low, run.interval->low);
+  if (1 - *run.value / *out.predicted.value < kNegligible) return;
   out.add_note("run, its samples come from memory, which takes up to about " +
-               short_duration(served.added_seconds) + " per sample");
+               short_duration(changes.added_seconds) + " per sample");
 }
 
 void predict_batch_size(const WhatIf& what_if, const ChainDescription& chain,

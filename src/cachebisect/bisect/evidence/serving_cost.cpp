@@ -1,7 +1,5 @@
 #include "cachebisect/bisect/evidence/serving_cost.hpp"
 
-#include "cachebisect/bisect/record/bars.hpp"
-
 namespace cachebisect {
 namespace {
 
@@ -27,9 +25,7 @@ std::vector<double> serving_cost(const ChainDescription& chain, const CacheFacts
     write_seconds += stage.slot_write_seconds;
     writes += static_cast<double>(stage.slot_writes);
   }
-  const auto& bytes = chain.stages[static_cast<std::size_t>(boundary) - 1].output_bytes;
-  const double assumed = chain.settings.of_file ? bytes.value_or(0) / kMemorySpeed : 0;
-  seconds[static_cast<std::size_t>(boundary)] += writes > 0 ? write_seconds / writes : assumed;
+  if (writes > 0) seconds[static_cast<std::size_t>(boundary)] += write_seconds / writes;
   return seconds;
 }
 

@@ -12,8 +12,7 @@ namespace cachebisect {
 
 /// Worker seconds per sample, by boundary 0..n: the cache lookup, as timed when the caches were
 /// filled, and before collate also the copy into the batch slot, which a live stage writes without
-/// a copy; that is assumed by its bytes where `rounds`, a table of boundaries, did not measure it.
-/// Empty if no lookup was timed.
+/// a copy. `rounds`: a table of boundaries. Empty if no lookup was timed.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<double> serving_cost(
     const ChainDescription& chain, const CacheFacts& facts, const RoundTable& rounds);
 
