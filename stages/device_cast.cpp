@@ -18,9 +18,9 @@ class DeviceCast final : public BatchFieldStage {
     return {input.name, dtype_, input.shape};
   }
 
-  void run(const ConstTensorView& from, const TensorView& to, DeviceOps& ops,
-           Stream& stream) const override {
-    ops.cast(from, to, stream);
+  void run(const ConstTensorView& from, const TensorView& to, const DeviceBatch& /*batch*/,
+           const DeviceContext& context) const override {
+    context.ops().cast(from, to, context.stream());
   }
 
   DType dtype_;

@@ -35,11 +35,11 @@ class DeviceNormalize final : public BatchFieldStage {
     return {input.name, DType::float32, input.shape};
   }
 
-  void run(const ConstTensorView& from, const TensorView& to, DeviceOps& ops,
-           Stream& stream) const override {
+  void run(const ConstTensorView& from, const TensorView& to, const DeviceBatch& /*batch*/,
+           const DeviceContext& context) const override {
     const bool bytes = from.dtype == DType::uint8;
-    ops.affine(from, to, bytes ? byte_scale_ : scale_, bias_, channel_axis(layout_, from.shape),
-               stream);
+    context.ops().affine(from, to, bytes ? byte_scale_ : scale_, bias_,
+                         channel_axis(layout_, from.shape), context.stream());
   }
 
   BatchLayout layout_;

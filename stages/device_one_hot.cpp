@@ -22,9 +22,9 @@ class DeviceOneHot final : public BatchFieldStage {
     return {input.name, DType::float32, Shape{input.shape[0], classes_}};
   }
 
-  void run(const ConstTensorView& from, const TensorView& to, DeviceOps& ops,
-           Stream& stream) const override {
-    ops.one_hot(from, to, 1.0F, 0.0F, stream);
+  void run(const ConstTensorView& from, const TensorView& to, const DeviceBatch& /*batch*/,
+           const DeviceContext& context) const override {
+    context.ops().one_hot(from, to, 1.0F, 0.0F, context.stream());
   }
 
   std::int64_t classes_;

@@ -19,11 +19,11 @@ class DeviceToFloat final : public BatchFieldStage {
     return {input.name, DType::float32, input.shape};
   }
 
-  void run(const ConstTensorView& from, const TensorView& to, DeviceOps& ops,
-           Stream& stream) const override {
+  void run(const ConstTensorView& from, const TensorView& to, const DeviceBatch& /*batch*/,
+           const DeviceContext& context) const override {
     constexpr std::array<float, 1> kScale{1.0F / 255.0F};
     constexpr std::array<float, 1> kBias{0.0F};
-    ops.affine(from, to, kScale, kBias, from.shape.rank() - 1, stream);
+    context.ops().affine(from, to, kScale, kBias, from.shape.rank() - 1, context.stream());
   }
 };
 

@@ -17,8 +17,8 @@ BatchSpec BatchFieldStage::infer(const BatchSpec& input) {
   return output;
 }
 
-void BatchFieldStage::process(const DeviceBatch& input, OwnedDeviceBatch& out, DeviceOps& ops,
-                              Stream& stream) const {
+void BatchFieldStage::process(const DeviceBatch& input, OwnedDeviceBatch& out,
+                              const DeviceContext& context) const {
   for (const std::string& name : fields_) {
     const auto found = std::ranges::find(input.fields, name, &BatchField::name);
     if (found == input.fields.end()) {
@@ -27,7 +27,7 @@ void BatchFieldStage::process(const DeviceBatch& input, OwnedDeviceBatch& out, D
     const TensorView& from = found->tensor;
     const FieldSpec to = infer_field({name, from.dtype, from.shape});
     const auto place = static_cast<std::size_t>(found - input.fields.begin());
-    run(from, out.resize_field(place, name, to.dtype, to.shape), ops, stream);
+    run(from, out.resize_field(place, name, to.dtype, to.shape), input, context);
   }
 }
 

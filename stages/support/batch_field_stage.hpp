@@ -15,15 +15,16 @@ class BatchFieldStage : public DeviceStage {
   explicit BatchFieldStage(const Params& params);
 
   [[nodiscard]] BatchSpec infer(const BatchSpec& input) final;
-  void process(const DeviceBatch& input, OwnedDeviceBatch& out, DeviceOps& ops,
-               Stream& stream) const final;
+  void process(const DeviceBatch& input, OwnedDeviceBatch& out,
+               const DeviceContext& context) const final;
 
  protected:
   /// The output for a batch field [N, ...] of this dtype and shape.
   [[nodiscard]] virtual FieldSpec infer_field(const FieldSpec& input) const = 0;
-  /// Fills `to`, which has the dtype and shape that infer_field() gave for `from`.
-  virtual void run(const ConstTensorView& from, const TensorView& to, DeviceOps& ops,
-                   Stream& stream) const = 0;
+  /// Fills `to`, which has the dtype and shape that infer_field() gave for `from`, a field of
+  /// `batch`.
+  virtual void run(const ConstTensorView& from, const TensorView& to, const DeviceBatch& batch,
+                   const DeviceContext& context) const = 0;
 
  private:
   std::vector<std::string> fields_;

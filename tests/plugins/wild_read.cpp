@@ -15,15 +15,16 @@ class WildRead final : public DeviceStage {
  public:
   explicit WildRead(const Params& params) : file_(params.string("once_exists")) {}
   [[nodiscard]] BatchSpec infer(const BatchSpec& input) override { return input; }
-  void process(const DeviceBatch& input, OwnedDeviceBatch& out, DeviceOps& ops,
-               Stream& stream) const override {
+  void process(const DeviceBatch& input, OwnedDeviceBatch& out,
+               const DeviceContext& context) const override {
     const BatchField& field = input.fields.front();
     const TensorView to = out.resize_field(0, field.name, field.tensor.dtype, field.tensor.shape);
     const bool wild = access(file_.c_str(), F_OK) == 0;
     const auto* const unmapped = reinterpret_cast<const std::byte*>(std::uintptr_t{64});
     // Another dtype of that size: a copy would be made by the driver, which reads on the host.
     const DType other = to.dtype == DType::int8 ? DType::uint8 : DType::int8;
-    ops.cast(dense_view(wild ? unmapped : field.tensor.data, other, to.shape), to, stream);
+    context.ops().cast(dense_view(wild ? unmapped : field.tensor.data, other, to.shape), to,
+                       context.stream());
   }
 
  private:

@@ -62,7 +62,7 @@ struct DeviceRun {
         {name, dense_view(const_cast<std::byte*>(view.data), view.dtype, view.shape)});
     declared = stage->infer({{name, view.dtype, view.shape}});
     out.begin_from(input);
-    stage->process(input, out, device->ops(), *stream);
+    stage->process(input, out, {device->ops(), *stream, out.scratch(), 1, hash_name("stage")});
     const auto done = device->make_event();
     device->record(*done, *stream);
     device->synchronize(*done);
@@ -227,7 +227,7 @@ TEST_CASE("device stages refuse batches that do not fit") {
     if (type.kind != StageKind::device) continue;
     CAPTURE(type.type);
     for (const BatchSpec& spec : {BatchSpec{{"other", DType::uint8, Shape{2, 3, 4, 4}}},
-                                  BatchSpec{{"image", DType::float64, Shape{2, 3, 4, 4}},
+                                  BatchSpec{{"image", DType::float64, Shape{2, 3, kDynamic, 4}},
                                             {"label", DType::float64, Shape{2}}}}) {
       CHECK_THROWS_AS(static_cast<void>(make_example<DeviceStage>(type)->infer(spec)), Error);
     }

@@ -62,8 +62,8 @@ class FailingDeviceStage final : public DeviceStage {
  public:
   explicit FailingDeviceStage(SharedFuse fuse) : fuse_(std::move(fuse)) {}
   [[nodiscard]] BatchSpec infer(const BatchSpec& input) override { return input; }
-  void process(const DeviceBatch& /*input*/, OwnedDeviceBatch& /*out*/, DeviceOps& /*ops*/,
-               Stream& /*stream*/) const override {
+  void process(const DeviceBatch& /*input*/, OwnedDeviceBatch& /*out*/,
+               const DeviceContext& /*context*/) const override {
     fuse_->pass();
   }
 

@@ -84,13 +84,13 @@ class DoubleBatch final : public BatchStage {
 class ShiftOnDevice final : public DeviceStage {
  public:
   [[nodiscard]] BatchSpec infer(const BatchSpec& input) override { return input; }
-  void process(const DeviceBatch& input, OwnedDeviceBatch& out, DeviceOps& ops,
-               Stream& stream) const override {
+  void process(const DeviceBatch& input, OwnedDeviceBatch& out,
+               const DeviceContext& context) const override {
     const TensorView from = input.fields[0].tensor;
     const TensorView to = out.resize_field(0, input.fields[0].name, DType::float32, from.shape);
     const float scale = 2;
     const float bias = -1;
-    ops.affine(from, to, {&scale, 1}, {&bias, 1}, 1, stream);
+    context.ops().affine(from, to, {&scale, 1}, {&bias, 1}, 1, context.stream());
   }
 };
 

@@ -28,6 +28,7 @@ class CACHEBISECT_API Batch {
   std::int64_t size = 0;  ///< samples in the batch
   std::vector<BatchField> fields;
   std::vector<SampleIndex> indices;  ///< of its samples, in order
+  std::uint64_t epoch = 0;           ///< of its first sample; a part of the keys of random draws
   double padding_share = 0;          ///< share of the bytes that collate.pad filled with zeros
 
   [[nodiscard]] const BatchField* find(std::string_view name) const noexcept;
@@ -47,7 +48,8 @@ class CACHEBISECT_API DeviceBatch : public Batch {};
 template <class BatchType>
 class OwnedBatch {
  public:
-  explicit OwnedBatch(std::shared_ptr<MemoryResource> memory) : memory_(std::move(memory)) {}
+  explicit OwnedBatch(std::shared_ptr<MemoryResource> memory)
+      : memory_(std::move(memory)), scratch_(memory_) {}
 
   /// Makes field `i` a dense tensor of this name, dtype and shape. Reallocates only beyond
   /// capacity.
@@ -62,8 +64,10 @@ class OwnedBatch {
   }
   /// Begins a stage's output as a view of every field of `input`, which must outlive it.
   void begin_from(const Batch& input) { static_cast<Batch&>(batch) = input; }
+  /// Memory beside the fields, for whoever fills them.
+  [[nodiscard]] Buffer& scratch() noexcept { return scratch_; }
   [[nodiscard]] std::size_t capacity() const noexcept {
-    std::size_t bytes = 0;
+    std::size_t bytes = scratch_.capacity();
     for (const Buffer& buffer : buffers_) bytes += buffer.capacity();
     return bytes;
   }
@@ -73,6 +77,7 @@ class OwnedBatch {
  private:
   std::shared_ptr<MemoryResource> memory_;
   std::vector<Buffer> buffers_;
+  Buffer scratch_;
 };
 
 using OwnedHostBatch = OwnedBatch<HostBatch>;

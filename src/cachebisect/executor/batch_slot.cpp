@@ -69,7 +69,8 @@ BatchSlot::BatchSlot(const Pipeline& pipeline, const std::shared_ptr<MemoryResou
   }
 }
 
-const HostBatch& BatchSlot::collate(const CollateStage& collate, std::int64_t size) {
+const HostBatch& BatchSlot::collate(const CollateStage& collate, std::int64_t size,
+                                    std::uint64_t epoch) {
   const auto count = static_cast<std::size_t>(size);
   if (staged_.empty()) {
     for (BatchField& field : rows_.batch.fields) field.tensor.shape[0] = size;
@@ -77,6 +78,7 @@ const HostBatch& BatchSlot::collate(const CollateStage& collate, std::int64_t si
     collate.gather({staged_.data(), count}, rows_);
   }
   rows_.batch.size = size;
+  rows_.batch.epoch = epoch;
   rows_.batch.indices.assign(indices_.begin(), indices_.begin() + size);
   return rows_.batch;
 }

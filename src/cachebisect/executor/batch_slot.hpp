@@ -39,7 +39,7 @@ class BatchSlot {
   }
 
   /// Makes the batch of the first `size` rows.
-  const HostBatch& collate(const CollateStage& collate, std::int64_t size);
+  const HostBatch& collate(const CollateStage& collate, std::int64_t size, std::uint64_t epoch);
   /// The output of batch stage `position` of the chain.
   [[nodiscard]] OwnedHostBatch& output(std::size_t position) noexcept {
     return outputs_[position - first_output_];

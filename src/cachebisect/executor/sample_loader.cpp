@@ -167,19 +167,19 @@ void SampleLoader::finish(BatchSlot& slot, std::uint64_t sequence, std::int64_t 
   recorded_ = record_ != nullptr && record_->begin();
   const std::size_t collate = pipeline_->collate_position();
   const HostBatch* batch = nullptr;
+  const LoadCursor at = program_->cursor(program_->range(sequence).first_position);
   try {
     if (program_->origin() == LoadProgram::Origin::cached_batches) {
       batch = &program_->cached_batch(sequence);
     } else if (program_->collates()) {
       current_ = &pipeline_->stages()[collate];
       if (observed_) batch_probe_.start_lap();
-      batch = &slot.collate(pipeline_->collate(), size);
+      batch = &slot.collate(pipeline_->collate(), size, at.epoch);
       end_lap(collate, size, sequence);
     }
     if (batch != nullptr && request.on_batch && request.boundary <= collate) {
       request.on_batch(collate + 1, sequence, *batch);
     }
-    const LoadCursor at = program_->cursor(program_->range(sequence).first_position);
     for (const LoadStep& step : program_->batch_steps()) {
       current_ = step.link;
       if (step.kind == LoadStep::Kind::substitute) {

@@ -191,6 +191,33 @@ class CACHEBISECT_API CopyStage : public Stage {
   [[nodiscard]] virtual CopyOptions options() const noexcept = 0;
 };
 
+/// What a device stage works with: operations and a stream of the device, and the random numbers of
+/// each sample. One thread at a time.
+class DeviceContext {
+ public:
+  DeviceContext(DeviceOps& ops, Stream& stream, Buffer& scratch, std::uint64_t seed,
+                std::uint64_t stage_key) noexcept
+      : ops_(&ops), stream_(&stream), scratch_(&scratch), seed_(seed), stage_key_(stage_key) {}
+
+  [[nodiscard]] DeviceOps& ops() const noexcept { return *ops_; }
+  [[nodiscard]] Stream& stream() const noexcept { return *stream_; }
+  /// Memory of the device for operations of this stage on this stream; what it holds is lost with
+  /// the next call.
+  [[nodiscard]] std::byte* scratch(std::size_t bytes) const { return scratch_->reserve(bytes); }
+  /// Keyed as SampleContext::random(): a stage draws for a sample what it would have drawn before
+  /// the copy, under the same name. `row` < batch.size.
+  [[nodiscard]] RandomStream random(const DeviceBatch& batch, std::size_t row) const {
+    return RandomStream({seed_, batch.epoch, batch.indices.at(row).value, stage_key_});
+  }
+
+ private:
+  DeviceOps* ops_;
+  Stream* stream_;
+  Buffer* scratch_;
+  std::uint64_t seed_;
+  std::uint64_t stage_key_;
+};
+
 /// Kind `device`: device batch in, device batch out, through DeviceOps alone.
 class CACHEBISECT_API DeviceStage : public Stage {
  public:
@@ -198,8 +225,8 @@ class CACHEBISECT_API DeviceStage : public Stage {
   [[nodiscard]] virtual BatchSpec infer(const BatchSpec& input) = 0;
   /// `out` begins as a view of every field of `input`; the stage calls out.resize_field() for the
   /// fields that it changes.
-  virtual void process(const DeviceBatch& input, OwnedDeviceBatch& out, DeviceOps& ops,
-                       Stream& stream) const = 0;
+  virtual void process(const DeviceBatch& input, OwnedDeviceBatch& out,
+                       const DeviceContext& context) const = 0;
 };
 
 }  // namespace cachebisect

@@ -19,9 +19,9 @@ class NotingStage final : public DeviceStage {
  public:
   explicit NotingStage(Streams streams) : streams_(std::move(streams)) {}
   [[nodiscard]] BatchSpec infer(const BatchSpec& input) override { return input; }
-  void process(const DeviceBatch& /*input*/, OwnedDeviceBatch& /*out*/, DeviceOps& /*ops*/,
-               Stream& stream) const override {
-    streams_->insert(stream.native());
+  void process(const DeviceBatch& /*input*/, OwnedDeviceBatch& /*out*/,
+               const DeviceContext& context) const override {
+    streams_->insert(context.stream().native());
   }
 
  private:

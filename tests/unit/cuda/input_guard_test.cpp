@@ -27,11 +27,12 @@ void write_to(const DeviceBatch& batch, Stream& stream) {
 class CarelessStage final : public DeviceStage {
  public:
   [[nodiscard]] BatchSpec infer(const BatchSpec& input) override { return input; }
-  void process(const DeviceBatch& input, OwnedDeviceBatch& out, DeviceOps& ops,
-               Stream& stream) const override {
+  void process(const DeviceBatch& input, OwnedDeviceBatch& out,
+               const DeviceContext& context) const override {
     const ConstTensorView from = input.fields.at(0).tensor;
-    ops.cast(from, out.resize_field(0, "image", from.dtype, from.shape), stream);
-    write_to(input, stream);
+    context.ops().cast(from, out.resize_field(0, "image", from.dtype, from.shape),
+                       context.stream());
+    write_to(input, context.stream());
   }
 };
 

@@ -28,8 +28,8 @@ class Widen final : public DeviceStage {
     output[0].dtype = DType::float32;
     return output;
   }
-  void process(const DeviceBatch& /*input*/, OwnedDeviceBatch& /*out*/, DeviceOps& /*ops*/,
-               Stream& /*stream*/) const override {}
+  void process(const DeviceBatch& /*input*/, OwnedDeviceBatch& /*out*/,
+               const DeviceContext& /*context*/) const override {}
 };
 
 std::string refusal(const Pipeline& pipeline, std::optional<std::uint64_t> free_bytes,

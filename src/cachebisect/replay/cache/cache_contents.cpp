@@ -16,6 +16,7 @@ namespace {
 void copy_host_batch(const HostBatch& from, OwnedHostBatch& to) {
   to.batch.size = from.size;
   to.batch.indices = from.indices;
+  to.batch.epoch = from.epoch;
   to.batch.padding_share = from.padding_share;
   for (std::size_t i = 0; i < from.fields.size(); ++i) {
     const BatchField& field = from.fields[i];
@@ -104,7 +105,7 @@ void CacheContents::fill_device() {
       if (b == copied) {
         copy_batch(host[i], out, device_, stream, true);
       } else {
-        run_device_stage(dynamic_cast<const DeviceStage&>(*stages[b - 1].stage), stages[b - 1].name,
+        run_device_stage(stages[b - 1], pipeline_.spec().seed,
                          device_batches_[b - 1].owned[i].batch, out, device_, stream);
       }
     }

@@ -22,8 +22,8 @@ void measure_device(const Pipeline& pipeline, Device& device, const HostBatch& h
     if (i == pipeline.copy_position()) {
       copy_batch(host, out, device, stream, true);
     } else {
-      run_device_stage(dynamic_cast<const DeviceStage&>(*stages[i].stage), stages[i].name,
-                       chain[chain.size() - 2].batch, out, device, stream);
+      run_device_stage(stages[i], pipeline.spec().seed, chain[chain.size() - 2].batch, out, device,
+                       stream);
     }
     bytes[i + 1] = static_cast<double>(out.batch.byte_size()) / samples;
   }

@@ -12,6 +12,7 @@ void copy_batch(const HostBatch& from, OwnedDeviceBatch& to, Device& device, Str
                 bool blocking) {
   to.batch.size = from.size;
   to.batch.indices = from.indices;
+  to.batch.epoch = from.epoch;
   to.batch.padding_share = from.padding_share;
   device.begin_transfer(stream);
   for (std::size_t i = 0; i < from.fields.size(); ++i) {
@@ -25,25 +26,25 @@ void copy_batch(const HostBatch& from, OwnedDeviceBatch& to, Device& device, Str
   }
 }
 
-void run_device_stage(const DeviceStage& stage, std::string_view name, const DeviceBatch& input,
+void run_device_stage(const ChainStage& stage, std::uint64_t seed, const DeviceBatch& input,
                       OwnedDeviceBatch& out, Device& device, Stream& stream) {
   out.begin_from(input);
   try {
-    stage.process(input, out, device.ops(), stream);
+    dynamic_cast<const DeviceStage&>(*stage.stage)
+        .process(input, out, {device.ops(), stream, out.scratch(), seed, stage.random_key});
   } catch (...) {
-    throw current_error(ErrorKind::data).with_context("stage '" + std::string(name) + "'");
+    throw current_error(ErrorKind::data).with_context("stage '" + stage.name + "'");
   }
 }
 
 DeviceChain::DeviceChain(const Pipeline& pipeline, Device& device, std::size_t runs)
-    : device_(&device), first_boundary_(pipeline.copy_position() + 1) {
+    : device_(&device), seed_(pipeline.spec().seed), first_boundary_(pipeline.copy_position() + 1) {
   const auto& stages = pipeline.stages();
   for (std::size_t i = first_boundary_; i < stages.size(); ++i) {
-    links_.push_back({dynamic_cast<const DeviceStage*>(stages[i].stage.get()),
-                      stages[i].name.c_str(), OwnedDeviceBatch(device.device_memory()),
-                      DeviceTimer(device, runs)});
+    links_.push_back(
+        {&stages[i], OwnedDeviceBatch(device.device_memory()), DeviceTimer(device, runs)});
     make_room(links_.back().output, stages[i], stages[i - 1].output);
-    if (links_.back().stage == nullptr) {
+    if (stages[i].stage->kind() != StageKind::device) {
       throw Error(ErrorKind::internal,
                   "stage '" + stages[i].name + "' after the copy is not a device stage");
     }
@@ -59,9 +60,9 @@ const DeviceBatch& DeviceChain::run(const DeviceBatch& input, std::size_t from, 
   const DeviceBatch* current = &input;
   for (std::size_t i = from - first_boundary_; i < to - first_boundary_; ++i) {
     Link& link = links_[i];
-    const ProfilerRange range(link.name);
+    const ProfilerRange range(link.stage->name.c_str());
     link.timer.begin(stream);
-    run_device_stage(*link.stage, link.name, *current, link.output, *device_, stream);
+    run_device_stage(*link.stage, seed_, *current, link.output, *device_, stream);
     link.timer.end(stream, current->size);
     current = &link.output.batch;
   }

@@ -36,19 +36,19 @@ class CACHEBISECT_INTERNAL_API DeviceChain {
 
  private:
   struct Link {
-    const DeviceStage* stage;
-    const char* name;  ///< of the pipeline
+    const ChainStage* stage;
     OwnedDeviceBatch output;
     DeviceTimer timer;
   };
 
   Device* device_;
+  std::uint64_t seed_;
   std::size_t first_boundary_;  ///< after the copy
   std::vector<Link> links_;
 };
 
-/// Runs one device stage; its errors carry the stage's name.
-CACHEBISECT_INTERNAL_API void run_device_stage(const DeviceStage& stage, std::string_view name,
+/// Runs one device stage of a pipeline with this seed; its errors carry the stage's name.
+CACHEBISECT_INTERNAL_API void run_device_stage(const ChainStage& stage, std::uint64_t seed,
                                                const DeviceBatch& input, OwnedDeviceBatch& out,
                                                Device& device, Stream& stream);
 
