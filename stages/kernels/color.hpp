@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 
+#include "cachebisect/device/image_changes.hpp"
+
 namespace cachebisect::stages {
 
 /// Interleaved pixels, changed in place.
@@ -13,14 +15,11 @@ struct Pixels {
   std::int64_t channels = 3;
 };
 
-/// Multiplies by `factor`.
-void adjust_brightness(const Pixels& pixels, float factor) noexcept;
-/// Moves values away from the mean of the grey image (factor > 1) or towards it.
-void adjust_contrast(const Pixels& pixels, float factor) noexcept;
-/// Moves values away from the pixel's grey (factor > 1) or towards it; no effect on one channel.
-void adjust_saturation(const Pixels& pixels, float factor) noexcept;
-/// Shifts the hue by `factor` of a full turn (-0.5..0.5); no effect on one channel.
-void adjust_hue(const Pixels& pixels, float factor) noexcept;
+/// Changes all pixels. `factor` multiplies (brightness), moves values away from the mean of the
+/// grey image (contrast) or from the grey of the pixel (saturation) if it is above 1 and towards it
+/// if it is less, or is a shift in full turns, -0.5..0.5 (hue). No effect of the last two on one
+/// channel.
+void change_color(const Pixels& pixels, ColorOp op, float factor) noexcept;
 /// Writes 0.2989 R + 0.587 G + 0.114 B of `from` (3 channels) to each channel of `to`.
 void to_grayscale(std::span<const std::uint8_t> from, std::span<std::uint8_t> to,
                   std::int64_t to_channels) noexcept;

@@ -77,6 +77,15 @@ class EmulatedOps final : public DeviceOps {
                  std::span<const std::size_t> axes, Stream& /*stream*/) override {
     op_checks::transpose(from, to, axes);
   }
+  void crop(const ConstTensorView& from, const TensorView& to, std::span<const ImageWindow> windows,
+            std::size_t channel_axis, Stream& /*stream*/) override {
+    op_checks::crop(from, to, windows.size(), channel_axis);
+  }
+  void adjust_color(const ConstTensorView& from, const TensorView& to,
+                    std::span<const ColorChanges> changes, std::size_t channel_axis,
+                    std::byte* /*sums*/, Stream& /*stream*/) override {
+    op_checks::adjust_color(from, to, changes.size(), channel_axis);
+  }
 };
 
 class EmulatedDevice final : public Device {

@@ -1,11 +1,13 @@
 // The tensor operations that every device offers, so that device stages need no CUDA.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/data/tensor_view.hpp"
+#include "cachebisect/device/image_changes.hpp"
 
 namespace cachebisect {
 
@@ -35,6 +37,17 @@ class CACHEBISECT_API DeviceOps {
   /// Axis i of `to` is axis `axes[i]` of `from`.
   virtual void transpose(const ConstTensorView& from, const TensorView& to,
                          std::span<const std::size_t> axes, Stream& stream) = 0;
+  /// Images of any dtype [N, H, W, C], or [N, C, H, W] if `channel_axis` is 1, to images of another
+  /// height and width: image n of `to` is what windows[n] shows of image n of `from`. N is at most
+  /// kMaxImagesAtOnce.
+  virtual void crop(const ConstTensorView& from, const TensorView& to,
+                    std::span<const ImageWindow> windows, std::size_t channel_axis,
+                    Stream& stream) = 0;
+  /// Images of uint8 with 1 or 3 channels, as for crop(); image n by changes[n]. `sums`: 8 bytes of
+  /// the device's memory per image, aligned to 8, in use until the operation is done.
+  virtual void adjust_color(const ConstTensorView& from, const TensorView& to,
+                            std::span<const ColorChanges> changes, std::size_t channel_axis,
+                            std::byte* sums, Stream& stream) = 0;
 };
 
 }  // namespace cachebisect

@@ -10,6 +10,7 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/device/affine_layout.hpp"
 #include "cachebisect/device/host_elements.hpp"
+#include "cachebisect/device/host_images.hpp"
 #include "cachebisect/device/op_checks.hpp"
 
 namespace cachebisect {
@@ -145,6 +146,19 @@ class HostOps final : public DeviceOps {
     permuted.shape = to.shape;
     for (std::size_t i = 0; i < axes.size(); ++i) permuted.strides[i] = from.strides[axes[i]];
     copy_tensor(permuted, to);
+  }
+
+  void crop(const ConstTensorView& from, const TensorView& to, std::span<const ImageWindow> windows,
+            std::size_t channel_axis, Stream& /*stream*/) override {
+    op_checks::crop(from, to, windows.size(), channel_axis);
+    host_images::crop(from, to, windows, channel_axis);
+  }
+
+  void adjust_color(const ConstTensorView& from, const TensorView& to,
+                    std::span<const ColorChanges> changes, std::size_t channel_axis,
+                    std::byte* /*sums*/, Stream& /*stream*/) override {
+    op_checks::adjust_color(from, to, changes.size(), channel_axis);
+    host_images::adjust_color(from, to, changes, channel_axis);
   }
 };
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/device/image_changes.hpp"
 
 namespace cachebisect::op_checks {
 namespace {
@@ -21,6 +22,20 @@ void require(bool holds, const char* operation, const ConstTensorView& from,
 
 void require_dense(const char* operation, const ConstTensorView& from, const ConstTensorView& to) {
   require(from.is_dense() && to.is_dense(), operation, from, to, "both must be dense");
+}
+
+void require_images(const char* operation, const ConstTensorView& from, const TensorView& to,
+                    std::size_t values, std::size_t channel_axis) {
+  require_dense(operation, from, to);
+  require(from.dtype == to.dtype && from.shape.rank() == 4 && to.shape.rank() == 4, operation, from,
+          to, "both must be four axes of one dtype");
+  require(channel_axis == 1 || channel_axis == 3, operation, from, to,
+          "channels lie along axis 1 or 3, not " + std::to_string(channel_axis));
+  require(from.shape[0] == to.shape[0] && from.shape[channel_axis] == to.shape[channel_axis],
+          operation, from, to, "there must be as many images and channels");
+  require(values == static_cast<std::size_t>(from.shape[0]) && values <= kMaxImagesAtOnce,
+          operation, from, to,
+          std::to_string(values) + " values are not one per image, or too many");
 }
 
 bool is_integer(DType dtype) {
@@ -84,6 +99,19 @@ void transpose(const ConstTensorView& from, const TensorView& to,
             "axis " + std::to_string(i) + " of the output must have the size of axis " +
                 std::to_string(axis));
   }
+}
+
+void crop(const ConstTensorView& from, const TensorView& to, std::size_t windows,
+          std::size_t channel_axis) {
+  require_images("crop", from, to, windows, channel_axis);
+}
+
+void adjust_color(const ConstTensorView& from, const TensorView& to, std::size_t changes,
+                  std::size_t channel_axis) {
+  require_images("adjust_color", from, to, changes, channel_axis);
+  const std::int64_t channels = from.shape[channel_axis];
+  require(from.shape == to.shape && from.dtype == DType::uint8 && (channels == 1 || channels == 3),
+          "adjust_color", from, to, "both must be uint8 of one shape with 1 or 3 channels");
 }
 
 }  // namespace cachebisect::op_checks

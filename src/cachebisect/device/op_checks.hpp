@@ -16,5 +16,10 @@ void one_hot(const ConstTensorView& labels, const TensorView& to);
 void unpack_bits(const ConstTensorView& from, const TensorView& to);
 void transpose(const ConstTensorView& from, const TensorView& to,
                std::span<const std::size_t> axes);
+/// `windows` and `changes`: how many there are.
+void crop(const ConstTensorView& from, const TensorView& to, std::size_t windows,
+          std::size_t channel_axis);
+void adjust_color(const ConstTensorView& from, const TensorView& to, std::size_t changes,
+                  std::size_t channel_axis);
 
 }  // namespace cachebisect::op_checks

@@ -196,6 +196,60 @@ TEST_CASE_FIXTURE(Fixture, "two long axes change places") {
               });
 }
 
+TEST_CASE_FIXTURE(Fixture, "windows of images equal the host's") {
+  // Inside, beyond each side, wholly beside the image, and turned.
+  const std::array<ImageWindow, 5> windows{{{1, 2, false, false},
+                                            {-2, -1, false, true},
+                                            {4, 5, true, false},
+                                            {2, -3, true, true},
+                                            {-40, 60, false, true}}};
+  std::vector<double> values;
+  for (int i = 0; i < 5 * 7 * 9 * 3; ++i) values.push_back(1 + i % 100);
+  for (const std::size_t channels : {std::size_t{1}, std::size_t{3}}) {
+    const bool planar = channels == 1;
+    const Shape input = planar ? Shape{5, 3, 7, 9} : Shape{5, 7, 9, 3};
+    for (const Shape& output : planar ? std::vector{Shape{5, 3, 5, 8}, Shape{5, 3, 11, 2}}
+                                      : std::vector{Shape{5, 5, 8, 3}, Shape{5, 11, 2, 3}}) {
+      for (const DType dtype : kDTypes) {
+        const auto images = bytes_of(cpu->ops(), *host_stream, dtype, values);
+        check_equal(view_of(images, dtype, input), dtype, output,
+                    [&](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
+                      ops.crop(a, b, windows, channels, s);
+                    });
+      }
+    }
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture,
+                  "changes of colour equal the host's, also by the mean of a changed image") {
+  using enum ColorOp;
+  const std::array<ColorChanges, 6> changes{
+      {{{brightness, contrast, saturation, hue}, {1.3F, 0.6F, 1.7F, 0.2F}},
+       {{hue, saturation, contrast, brightness}, {-0.4F, 0.2F, 1.5F, 0.7F}},
+       {{contrast, none, none, none}, {0.5F, 9, 9, 9}},
+       {{none, none, none, none}, {3, 3, 3, 3}},
+       {{none, hue, none, saturation}, {0, 0, 0, 1.2F}},
+       {{saturation, brightness, none, contrast}, {0, 2, 1, 1.1F}}}};
+  RandomStream random({.seed = 5});
+  std::vector<std::byte> pixels;
+  while (pixels.size() < 6 * 67 * 5 * 3) pixels.push_back(std::byte(random.below(256)));
+  std::array<std::uint64_t, 6> unused{};
+  const Buffer sums = on_device(std::vector<std::byte>(sizeof unused, std::byte{77}));
+  for (const auto& [shape, channels] :
+       {std::pair{Shape{6, 67, 5, 3}, 3U}, std::pair{Shape{6, 3, 67, 5}, 1U},
+        std::pair{Shape{6, 67, 5, 1}, 3U}, std::pair{Shape{6, 1, 67, 5}, 1U}}) {
+    check_equal(view_of(pixels, DType::uint8, shape), DType::uint8, shape,
+                [&, axis = channels](DeviceOps& ops, const ConstTensorView& a, const TensorView& b,
+                                     Stream& s) {
+                  const bool host = &ops == &cpu->ops();
+                  ops.adjust_color(a, b, changes, axis,
+                                   host ? reinterpret_cast<std::byte*>(unused.data()) : sums.data(),
+                                   s);
+                });
+  }
+}
+
 TEST_CASE_FIXTURE(Fixture, "tensors at any address equal the host's") {
   const std::array<float, 3> scale{0.5F, 0.25F, 3.0F};
   const std::array<float, 3> bias{1.0F, -2.0F, 0.1F};

@@ -4,6 +4,7 @@
 #include "cachebisect/device/cuda/cuda_error.hpp"
 #include "cachebisect/device/cuda/cuda_handles.hpp"
 #include "cachebisect/device/cuda/kernels.hpp"
+#include "cachebisect/device/image_layout.hpp"
 #include "cachebisect/device/op_checks.hpp"
 
 namespace cachebisect::cuda {
@@ -75,6 +76,28 @@ class CudaOps final : public DeviceOps {
     check(kernels::transpose(from.data, to.data, size_of(from.dtype), gather, from.shape.elements(),
                              stream_of(stream)),
           "launch of the transpose kernel");
+  }
+
+  void crop(const ConstTensorView& from, const TensorView& to, std::span<const ImageWindow> windows,
+            std::size_t channel_axis, Stream& stream) override {
+    op_checks::crop(from, to, windows.size(), channel_axis);
+    if (to.byte_size() == 0) return;
+    use_device(ordinal_);
+    check(kernels::crop(from.data, to.data, size_of(from.dtype),
+                        image_layout(from.shape, channel_axis),
+                        image_layout(to.shape, channel_axis), windows.data(), stream_of(stream)),
+          "launch of the crop kernel");
+  }
+
+  void adjust_color(const ConstTensorView& from, const TensorView& to,
+                    std::span<const ColorChanges> changes, std::size_t channel_axis,
+                    std::byte* sums, Stream& stream) override {
+    op_checks::adjust_color(from, to, changes.size(), channel_axis);
+    if (to.byte_size() == 0) return;
+    use_device(ordinal_);
+    check(kernels::adjust_color(from.data, to.data, image_layout(from.shape, channel_axis),
+                                changes.data(), sums, stream_of(stream)),
+          "launch of the adjust_color kernels");
   }
 
  private:

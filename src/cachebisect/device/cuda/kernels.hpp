@@ -8,6 +8,7 @@
 #include <cuda_runtime_api.h>
 
 #include "cachebisect/data/dtype.hpp"
+#include "cachebisect/device/image_changes.hpp"
 
 namespace cachebisect::cuda::kernels {
 
@@ -51,6 +52,14 @@ struct Gather {
 };
 cudaError_t transpose(const void* from, void* to, std::size_t element_bytes, const Gather& gather,
                       std::int64_t count, cudaStream_t stream);
+
+/// A window per image of `output`, at most kMaxImagesAtOnce: host memory, copied at the launch.
+cudaError_t crop(const void* from, void* to, std::size_t element_bytes, const ImageLayout& input,
+                 const ImageLayout& output, const ImageWindow* windows, cudaStream_t stream);
+
+/// Likewise; `sums` is device memory of 8 bytes per image.
+cudaError_t adjust_color(const void* from, void* to, const ImageLayout& images,
+                         const ColorChanges* changes, void* sums, cudaStream_t stream);
 
 /// Adds a checksum of `count` bytes and their places to `*sum`, which is in device memory.
 cudaError_t checksum(const void* data, std::int64_t count, unsigned long long* sum,
