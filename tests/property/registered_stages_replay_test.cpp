@@ -64,6 +64,39 @@ Pipeline dynamic_chain(Chain& chain) {
   return chain.builder().batch_size(6).workers(2).device("cpu").build();
 }
 
+/// Crops, flips and changes of colour before or behind the copy.
+Pipeline augmented_chain(Chain& chain, const std::string& layout, const std::string& room) {
+  const bool on_device = room == "device";
+  const auto add = [&](const std::string& stage, std::vector<test::NamedValue> values = {}) {
+    if (on_device) values.push_back({"layout", layout});
+    chain.add(room + "." + stage, values);
+  };
+  const auto augment = [&] {
+    add("random_crop", {{"size", std::int64_t{13}}, {"padding", std::int64_t{2}}});
+    add("horizontal_flip");
+    add("vertical_flip", {{"p", 0.3}});
+    add("color_jitter",
+        {{"brightness", 0.4}, {"contrast", 0.5}, {"saturation", 0.6}, {"hue", 0.3}});
+    add("center_crop", {{"height", std::int64_t{9}}, {"width", std::int64_t{16}}});
+  };
+  chain.builder().source("read", kSamples, read_photo);
+  chain.add("augment.random_resized_crop", {{"size", std::int64_t{14}}});
+  if (!on_device) augment();
+  chain.add("collate.stack", {{"layout", layout}}).add("copy.device");
+  if (on_device) augment();
+  return chain.builder().batch_size(6).workers(2).device("cpu").build();
+}
+
+std::vector<cachebisect::test::SeenBatch> live_batches(const Pipeline& pipeline) {
+  const auto step = std::make_shared<cachebisect::test::RecordingStep>();
+  PipelineReplayer replayer(pipeline, make_cpu_device(), step,
+                            {.io = IoMode::as_is, .workers = 2, .keep_queues = false});
+  replayer.prepare({}, {});
+  // More than two epochs.
+  replayer.run({{ArmKind::live, 0, 0, {}}, 2 * kSamples / 6 + 3, 0, 0}, {});
+  return step->seen;
+}
+
 void check_replay(const Pipeline& pipeline) {
   for (const int workers : {0, 1, 2, 4}) {
     const auto step = std::make_shared<cachebisect::test::RecordingStep>();
@@ -89,6 +122,21 @@ void check_replay(const Pipeline& pipeline) {
 TEST_CASE("built-in stages of static shapes replay as live") {
   Chain chain;
   check_replay(static_chain(chain));
+}
+
+TEST_CASE("random stages behind the copy replay as live") {
+  Chain chain;
+  check_replay(augmented_chain(chain, "NCHW", "device"));
+}
+
+TEST_CASE("random stages give the same batches before and behind the copy") {
+  for (const std::string layout : {"NCHW", "NHWC"}) {
+    Chain host;
+    Chain device;
+    const auto wanted = live_batches(augmented_chain(host, layout, "augment"));
+    CHECK(wanted.size() > 2 * kSamples / 6);
+    CHECK(live_batches(augmented_chain(device, layout, "device")) == wanted);
+  }
 }
 
 TEST_CASE("built-in stages with dynamic shapes and padding replay as live") {

@@ -224,7 +224,7 @@ TEST_CASE("errors say what is wrong and what would be right") {
     CHECK(has(text, part));
   };
   contains(infer(stages::random_crop({.size = 64}), image_spec({32, 32, 3})),
-           "2: an image [32, 32, 3]");
+           "2: an image of 32 x 32");
   contains(infer(stages::resize({.size = 8}), image_spec({3072})), "decode");
   contains(infer(stages::to_float(), image_spec({8, 8, 3}, DType::float32)), "must be uint8");
   contains(infer(stages::normalize({.mean = {0, 0}, .std = {1, 1}}), image_spec({8, 8, 3})),
