@@ -73,6 +73,29 @@ Kernels::Operation affine(std::size_t channel_axis) {
   };
 }
 
+/// Crops of the same size, half of them turned.
+void shift_and_flip(DeviceOps& ops, const ConstTensorView& from, const TensorView& to,
+                    Stream& stream) {
+  std::array<ImageWindow, kMaxImagesAtOnce> windows;
+  for (std::size_t i = 0; i < windows.size(); ++i) windows[i] = {4, -4, false, i % 2 == 0};
+  ops.crop(from, to, {windows.data(), static_cast<std::size_t>(to.shape[0])}, 1, stream);
+}
+
+Buffer sums_of(Device& device) {
+  Buffer sums(device.device_memory());
+  sums.reserve(kMaxImagesAtOnce * sizeof(std::uint64_t));
+  return sums;
+}
+
+void jitter(DeviceOps& ops, const ConstTensorView& from, const TensorView& to, std::byte* sums,
+            Stream& stream) {
+  using enum ColorOp;
+  std::array<ColorChanges, kMaxImagesAtOnce> changes;
+  changes.fill({{brightness, contrast, saturation, hue}, {1.1F, 0.9F, 1.2F, 0.1F}});
+  ops.adjust_color(from, to, {changes.data(), static_cast<std::size_t>(to.shape[0])}, 1, sums,
+                   stream);
+}
+
 }  // namespace
 
 std::vector<KernelFigure> kernel_figures(Device& device, std::int64_t samples, int passes) {
@@ -92,6 +115,13 @@ std::vector<KernelFigure> kernel_figures(Device& device, std::int64_t samples, i
       kernels.time("unpack_bits", uint8, {samples, 18816}, uint8, {samples, 150528},
                    [](DeviceOps& ops, const ConstTensorView& from, const TensorView& to,
                       Stream& stream) { ops.unpack_bits(from, to, stream); })};
+  const Shape some{std::min<std::int64_t>(samples, kMaxImagesAtOnce), 3, 224, 224};
+  figures.push_back(kernels.time("crop", uint8, some, uint8, some, shift_and_flip));
+  const Buffer sums = sums_of(device);
+  figures.push_back(
+      kernels.time("adjust_color", uint8, some, uint8, some,
+                   [&](DeviceOps& ops, const ConstTensorView& from, const TensorView& to,
+                       Stream& stream) { jitter(ops, from, to, sums.data(), stream); }));
   return figures;
 }
 

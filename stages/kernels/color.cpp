@@ -5,7 +5,7 @@
 
 #include "stages/kernels/target_clones.hpp"
 
-#include "cachebisect/device/color_math.hpp"
+#include "cachebisect/data/color_math.hpp"
 
 namespace cachebisect::stages {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "cachebisect/device/image_changes.hpp"
+#include "cachebisect/data/image_changes.hpp"
 
 namespace cachebisect::stages {
 

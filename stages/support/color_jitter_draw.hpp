@@ -8,7 +8,7 @@
 #include "stages/kernels/range.hpp"
 
 #include "cachebisect/base/random.hpp"
-#include "cachebisect/device/image_changes.hpp"
+#include "cachebisect/data/image_changes.hpp"
 #include "cachebisect/pipeline/params.hpp"
 
 namespace cachebisect::stages {

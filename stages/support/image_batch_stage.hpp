@@ -11,7 +11,7 @@
 #include "stages/support/layout_param.hpp"
 #include "stages/support/param_specs.hpp"
 
-#include "cachebisect/device/image_changes.hpp"
+#include "cachebisect/data/image_changes.hpp"
 
 namespace cachebisect::stages {
 

@@ -214,6 +214,55 @@ TEST_CASE_FIXTURE(CopyFixture, "any order of axes equals the host's" * doctest::
   }
 }
 
+TEST_CASE_FIXTURE(CopyFixture, "windows of images equal the host's" * doctest::skip(no_device())) {
+  RandomStream random({.seed = 8});
+  std::array<ImageWindow, 90> windows;
+  for (ImageWindow& window : windows) {
+    window = {static_cast<std::int32_t>(random.below(40)) - 20,
+              static_cast<std::int32_t>(random.below(40)) - 20, random.below(2) == 0,
+              random.below(2) == 0};
+  }
+  for (const DType dtype : kDTypes) {
+    const auto input = random_elements(cpu->ops(), *host_stream, dtype, 90 * 31 * 17 * 3, 3);
+    check_equal(*this, dtype, Shape{90, 3, 31, 17}, dtype, Shape{90, 3, 24, 19}, input,
+                [&](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
+                  ops.crop(a, b, windows, 1, s);
+                });
+    check_equal(*this, dtype, Shape{90, 31, 17, 3}, dtype, Shape{90, 24, 19, 3}, input,
+                [&](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
+                  ops.crop(a, b, windows, 3, s);
+                });
+  }
+}
+
+TEST_CASE_FIXTURE(CopyFixture, "changes of colour equal the host's" * doctest::skip(no_device())) {
+  using enum ColorOp;
+  RandomStream random({.seed = 9});
+  std::array<ColorChanges, kMaxImagesAtOnce> changes;
+  for (ColorChanges& each : changes) {
+    std::array ops{brightness, contrast, saturation, hue};
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      std::swap(ops[i], ops[random.below(ops.size())]);
+    }
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      each.ops[i] = random.below(5) == 0 ? none : ops[i];
+      each.factors[i] =
+          static_cast<float>(ops[i] == hue ? random.uniform(-0.5, 0.5) : random.uniform(0, 2));
+    }
+  }
+  const Buffer sums = on_device(changes.data(), kMaxImagesAtOnce * sizeof(std::uint64_t));
+  std::vector<std::byte> pixels(kMaxImagesAtOnce * 150 * 131 * 3);
+  for (std::byte& value : pixels) value = static_cast<std::byte>(random.below(256));
+  const auto images = static_cast<std::int64_t>(kMaxImagesAtOnce);
+  for (const std::size_t axis : {std::size_t{1}, std::size_t{3}}) {
+    const Shape shape = axis == 1 ? Shape{images, 3, 150, 131} : Shape{images, 150, 131, 3};
+    check_equal(*this, DType::uint8, shape, DType::uint8, shape, pixels,
+                [&](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
+                  ops.adjust_color(a, b, changes, axis, sums.data(), s);
+                });
+  }
+}
+
 TEST_CASE_FIXTURE(CopyFixture,
                   "tensors at any address equal the host's" * doctest::skip(no_device())) {
   const std::array<float, 3> scale{0.5F, 0.25F, 3.0F};

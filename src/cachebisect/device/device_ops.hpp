@@ -6,8 +6,8 @@
 #include <span>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/data/image_changes.hpp"
 #include "cachebisect/data/tensor_view.hpp"
-#include "cachebisect/device/image_changes.hpp"
 
 namespace cachebisect {
 

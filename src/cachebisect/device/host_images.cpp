@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cachebisect/device/color_math.hpp"
+#include "cachebisect/data/color_math.hpp"
 #include "cachebisect/device/image_layout.hpp"
 
 namespace cachebisect::host_images {

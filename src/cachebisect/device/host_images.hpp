@@ -3,8 +3,8 @@
 
 #include <span>
 
+#include "cachebisect/data/image_changes.hpp"
 #include "cachebisect/data/tensor_view.hpp"
-#include "cachebisect/device/image_changes.hpp"
 
 namespace cachebisect::host_images {
 

@@ -3,8 +3,8 @@
 
 #include <cstddef>
 
+#include "cachebisect/data/image_changes.hpp"
 #include "cachebisect/data/shape.hpp"
-#include "cachebisect/device/image_changes.hpp"
 
 namespace cachebisect {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/device/image_changes.hpp"
+#include "cachebisect/data/image_changes.hpp"
 
 namespace cachebisect::op_checks {
 namespace {

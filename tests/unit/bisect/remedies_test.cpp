@@ -42,7 +42,9 @@ Situation situation_of(const std::string& named) {
                           stage(4, "collate", "collate.pad", 1e-5, 0),
                           stage(5, "copy", "copy.device", 0, 0)};
   now.waterfall.stages[3].padding_share = 0.4;
-  chain.stages.resize(now.waterfall.stages.size());
+  for (const StageReport& each : now.waterfall.stages) {
+    chain.stages.emplace_back().type = each.type;
+  }
   now.verdict.kind = VerdictKind::drop;
   now.verdict.stage = now.verdict.fix_first = named;
   return now;
@@ -129,6 +131,21 @@ TEST_CASE("reading that waits is offered more workers than cores, and advice on 
   REQUIRE(find(remedies, "workers") != nullptr);
   CHECK(find(remedies, "workers")->flags.front() == "--workers 16");
   CHECK(find(remedies, "storage") != nullptr);
+}
+
+TEST_CASE("of stages that were measured together, the slowest are advised on") {
+  Situation now = situation_of("stages 1-3 together");
+  for (std::size_t i = 0; i < 3; ++i) now.waterfall.stages[i].span = "stages 1-3 together";
+  now.waterfall.stages[1].cpu_seconds_per_sample = 1e-5;
+  now.waterfall.stages[2].cpu_seconds_per_sample = 4e-3;
+  const auto remedies = find_remedies(now);
+  REQUIRE(find(remedies, "to_device") != nullptr);
+  CHECK(find(remedies, "to_device")->stage == "normalize");
+  CHECK(find(remedies, "partial_decode") == nullptr);
+  now.waterfall.stages[0].wait_seconds_per_sample = 1;
+  const auto reading = find_remedies(now);
+  CHECK(find(reading, "storage") != nullptr);
+  CHECK(find(reading, "to_device") == nullptr);
 }
 
 TEST_CASE("element-wise work moves to the device") {

@@ -31,6 +31,13 @@ class Advised {
         advice_(measured_, analysis_.waterfall) {}
 
   Advice& advice() { return advice_; }
+  /// The stage with another type.
+  StageReport of_type(std::size_t index, const std::string& type) {
+    measured_.chain.stages.at(index).type = type;
+    StageReport stage = analysis_.waterfall.stages.at(index);
+    stage.type = type;
+    return stage;
+  }
   const StageReport& stage(std::size_t index) { return analysis_.waterfall.stages.at(index); }
   std::optional<double> gain_of(const std::string& id) {
     for (const Proposal& proposal : advice_.proposals()) {
@@ -85,10 +92,7 @@ TEST_CASE("moving a stage to the device gains what the stage costs") {
   changed.stages[2].seconds = 0;
   const double freed = rate_of(changed) - rate_of(chain);
   Advised advised(chain);
-  StageReport crop = advised.stage(2);
-  advise_on_sample_stage(advised.advice(), crop);
-  crop.type = "augment.normalize";
-  offer_device(advised.advice(), crop);
+  offer_device(advised.advice(), advised.of_type(2, "augment.normalize"));
   REQUIRE(advised.gain_of("to_device").has_value());
   CHECK(*advised.gain_of("to_device") == doctest::Approx(freed).epsilon(0.03));
 }

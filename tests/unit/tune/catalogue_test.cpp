@@ -93,11 +93,12 @@ TEST_CASE("catalogue: a cache in memory") {
 
 TEST_CASE("catalogue: samples that random stages made, given more than once") {
   PricedMachine machine{
-      .prices = {{"augment.random_crop", {500 * kMicro}}, {"cache.memory", {20 * kMicro}}}};
-  check_gains("reuse", file_of(kCifar + kCrop), machine, kSemantic);
-  check_left_out("reuse", file_of(kCifar + kCrop), machine);
+      .prices = {{"augment.random_erasing", {500 * kMicro}}, {"cache.memory", {20 * kMicro}}}};
+  const std::string file = file_of(kCifar + R"(, {"use": "augment.random_erasing"})");
+  check_gains("reuse", file, machine, kSemantic);
+  check_left_out("reuse", file, machine);
   machine.prices["cache.memory"] = {600 * kMicro};
-  check_refused("reuse", file_of(kCifar + kCrop), machine, kSemantic);
+  check_refused("reuse", file, machine, kSemantic);
 }
 
 TEST_CASE("catalogue: a cache in a file, where memory does not hold the samples") {
@@ -122,10 +123,11 @@ TEST_CASE("catalogue: the data set written once") {
 }
 
 TEST_CASE("catalogue: workers") {
-  PricedMachine machine{.prices = {{"augment.random_crop", {500 * kMicro}}}, .cores = 4};
-  check_gains("workers", file_of(kCifar + kCrop, 1), machine);
-  machine.prices["augment.random_crop"].kind = CostKind::memory;
-  const auto trials = trials_of("workers", file_of(kCifar + kCrop, 2), machine, {});
+  PricedMachine machine{.prices = {{"augment.random_erasing", {500 * kMicro}}}, .cores = 4};
+  const std::string stages = kCifar + R"(, {"use": "augment.random_erasing"})";
+  check_gains("workers", file_of(stages, 1), machine);
+  machine.prices["augment.random_erasing"].kind = CostKind::memory;
+  const auto trials = trials_of("workers", file_of(stages, 2), machine, {});
   CHECK(std::ranges::none_of(trials, &tune::Trial::kept));
 }
 
@@ -133,7 +135,8 @@ TEST_CASE("catalogue: a crop that runs earlier") {
   const std::string file = file_of(kCifar + R"(, {"use": "augment.color_jitter", "hue": 0.1},
                     {"use": "augment.random_crop", "size": 16})");
   PricedMachine machine{.prices = {{"augment.color_jitter", {1000 * kMicro}},
-                                   {"augment.random_crop", {50 * kMicro}}}};
+                                   {"augment.random_crop", {50 * kMicro}},
+                                   {"device.color_jitter", {1000 * kMicro}}}};
   check_gains("order", file, machine);
   machine.prices = {{"augment.color_jitter", {kMicro}}, {"augment.random_crop", {1000 * kMicro}}};
   check_left_out("order", file, machine);
@@ -198,6 +201,28 @@ TEST_CASE("catalogue: element-wise work on the device") {
   check_gains("to_device", file_of(kCifar + kCrop + kFloats), machine);
   machine.prices["device.normalize"] = {500 * kMicro};
   check_refused("to_device", file_of(kCifar + kCrop + kFloats), machine);
+}
+
+TEST_CASE("catalogue: flips, crops and changes of colour on the device") {
+  const std::string crop = R"(, {"use": "augment.random_crop", "size": 24})";
+  const std::string file = file_of(kCifar + R"(, {"use": "augment.color_jitter", "hue": 0.1},
+                            {"use": "augment.horizontal_flip"})" +
+                                   crop);
+  const PricedMachine machine{.prices = {{"augment.color_jitter", {500 * kMicro}},
+                                         {"augment.horizontal_flip", {20 * kMicro}},
+                                         {"augment.random_crop", {20 * kMicro}},
+                                         {"device.color_jitter", {3 * kMicro}},
+                                         {"device.random_crop", {kMicro}}}};
+  check_gains("to_device", file, machine);
+  PricedMachine slow = machine;
+  slow.prices["device.color_jitter"] = {600 * kMicro};
+  check_refused("to_device", file, slow);
+  // Whole images in place of their crops are too much for this copy.
+  PricedMachine narrow = machine;
+  narrow.prices["augment.color_jitter"] = {};
+  narrow.prices["augment.random_crop"] = {40 * kMicro};
+  narrow.copy_bytes_per_second = 3e7;
+  check_left_out("to_device", file_of(kCifar + crop), narrow);
 }
 
 TEST_CASE("catalogue: bytes, and no floats, in the copy") {

@@ -54,7 +54,7 @@ void Advice::add_workers(const std::string& stage, const std::string& reason, bo
 bool Advice::mostly_waits(const StageReport& stage) const {
   if (!observed(stage)) return false;
   const double cpu = *stage.cpu_seconds_per_sample;
-  const double busy = cpu + *stage.wait_seconds_per_sample;
+  const double busy = busy_seconds(stage);
   const double sharing = chain().workers / std::max(free_cpus(), kMinShare);
   const double own = *stage.wait_seconds_per_sample - cpu * std::max(0.0, sharing - 1);
   return busy > 0 && own > kMostOf * busy;

@@ -71,6 +71,10 @@ class CACHEBISECT_INTERNAL_API Advice {
   [[nodiscard]] static bool observed(const StageReport& stage) noexcept {
     return stage.cpu_seconds_per_sample && stage.wait_seconds_per_sample;
   }
+  /// Of an observed stage, live, per sample.
+  [[nodiscard]] static double busy_seconds(const StageReport& stage) noexcept {
+    return *stage.cpu_seconds_per_sample + *stage.wait_seconds_per_sample;
+  }
   /// True if the stage's own waiting takes most of its time: not waiting for a core that more
   /// workers than free cores share.
   [[nodiscard]] bool mostly_waits(const StageReport& stage) const;

@@ -1,6 +1,5 @@
 // Stages of samples that the device can run, on whole batches behind the copy.
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,20 +15,33 @@
 namespace cachebisect {
 namespace {
 
-/// Bytes of a sample before a stage over those after it, at most 1; 1 if they are not known.
-double bytes_saved_by_moving(const Advice& advice, const StageReport& stage) {
-  if (stage.index < 2) return 1;
-  const auto& before = advice.stages()[static_cast<std::size_t>(stage.index) - 2].output_bytes;
-  const auto& after = stage.output_bytes;
-  return before && after && *after > 0 ? std::min(1.0, *before / *after) : 1;
+/// Bytes of a sample before the stages over those after them; 1 if they are not known.
+double bytes_by_moving(const Advice& advice, std::size_t first, std::size_t last) {
+  if (first == 0) return 1;
+  const auto& before = advice.stages()[first - 1].output_bytes;
+  const auto& after = advice.stages()[last].output_bytes;
+  return before && after && *after > 0 ? *before / *after : 1;
 }
 
-/// The cost of the stage on the device is taken to be nothing.
-CostChanges moved_to_device(const Advice& advice, const StageReport& stage) {
-  CostChanges changes = free_stage(stage);
-  const CostChanges copy = scaled_copy(advice, bytes_saved_by_moving(advice, stage));
+/// The cost of the stages on the device is taken to be nothing.
+CostChanges moved_to_device(const Advice& advice, const std::vector<std::size_t>& moved) {
+  CostChanges changes;
+  for (const std::size_t stage : moved) changes.stages.push_back({.stage = stage, .factor = 0});
+  const CostChanges copy =
+      scaled_copy(advice, bytes_by_moving(advice, moved.front(), moved.back()));
   changes.stages.insert(changes.stages.end(), copy.stages.begin(), copy.stages.end());
   return changes;
+}
+
+/// "do them on the device: device.random_crop, device.normalize after the copy".
+std::string moving_text(const Advice& advice, const std::vector<std::size_t>& moved) {
+  std::string names;
+  for (const std::size_t stage : moved) {
+    const std::string& type = advice.stages()[stage].type;
+    names += (names.empty() ? "device" : ", device") + type.substr(type.find('.'));
+  }
+  return (moved.size() == 1 ? "do it on the device: " : "do them on the device: ") + names +
+         " after the copy";
 }
 
 /// The setting of a job in code that runs a stage on the device; empty if it cannot run there.
@@ -81,16 +93,14 @@ void offer_bytes_in_code(Advice& advice) {
 
 void offer_device(Advice& advice, const StageReport& stage) {
   if (advice.of_code()) return offer_device_in_code(advice, stage);
-  static constexpr std::array kMovable{"to_float", "normalize", "one_hot"};
-  for (const std::string what : kMovable) {
-    if (stage.type != "augment." + what) continue;
-    advice.add(
-        propose("to_device", stage.name, "do it on the device: device." + what + " after the copy",
-                "element-wise work is next to free there, and raw bytes are copied instead of "
-                "floats",
-                move_to_device(advice.chain(), {static_cast<std::size_t>(stage.index) - 1}),
-                moved_to_device(advice, stage)));
-  }
+  const ChainDescription& chain = advice.chain();
+  const auto moved = stages_to_move(chain, static_cast<std::size_t>(stage.index) - 1);
+  if (moved.empty() || chain.device_kind == DeviceKind::cpu) return;
+  const bool fewer = bytes_by_moving(advice, moved.front(), moved.back()) < 1;
+  advice.add(propose("to_device", stage.name, moving_text(advice, moved),
+                     "work on each pixel is next to free there" +
+                         std::string(fewer ? ", and raw bytes are copied instead of floats" : ""),
+                     move_to_device(chain, moved), moved_to_device(advice, moved)));
 }
 
 void offer_bytes(Advice& advice) {
@@ -102,11 +112,10 @@ void offer_bytes(Advice& advice) {
   }
   if (moved.empty()) return;
   const std::string type = advice.stages()[moved.back()].type;
-  const StageReport& first = advice.stages()[moved.front()];
-  advice.add(propose("ship_bytes", first.name,
+  advice.add(propose("ship_bytes", advice.stages()[moved.front()].name,
                      "copy uint8 and convert on the device: device" + type.substr(type.find('.')),
                      "float32 is four times the bytes of uint8, and the copy pays by the byte",
-                     move_to_device(advice.chain(), moved), moved_to_device(advice, first)));
+                     move_to_device(advice.chain(), moved), moved_to_device(advice, moved)));
 }
 
 }  // namespace cachebisect

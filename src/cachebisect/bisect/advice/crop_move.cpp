@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cachebisect/base/number_parse.hpp"
 #include "cachebisect/bisect/advice/commutations.hpp"
+#include "cachebisect/bisect/advice/field_shapes.hpp"
 #include "cachebisect/bisect/advice/file_stages.hpp"
 #include "cachebisect/bisect/costs/order_changes.hpp"
 
@@ -19,27 +19,6 @@ using Names = std::vector<std::string>;
 
 bool contains(const Names& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
-}
-
-/// The text of the shape of a field in "image uint8 [32, ?, 3], label int64 []"; empty if the field
-/// is not there.
-std::string_view shape_text(std::string_view fields, const std::string& name) {
-  while (!fields.empty()) {
-    const std::size_t begin = fields.find('[');
-    const std::size_t end = fields.find(']');
-    if (begin == std::string_view::npos || end == std::string_view::npos || end < begin) break;
-    if (fields.starts_with(name + " ")) return fields.substr(begin + 1, end - begin - 1);
-    fields.remove_prefix(std::min(fields.size(), end + std::string_view("], ").size()));
-  }
-  return {};
-}
-
-/// Takes the first dimension off; empty for "?", and where there is none.
-std::optional<std::int64_t> take_side(std::string_view& dims) {
-  const std::size_t comma = dims.find(", ");
-  const auto side = parse_number<std::int64_t>(dims.substr(0, comma));
-  dims.remove_prefix(comma == std::string_view::npos ? dims.size() : comma + 2);
-  return side;
 }
 
 class Finder {

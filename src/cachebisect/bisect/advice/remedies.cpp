@@ -25,6 +25,26 @@ void advise_on(Advice& advice, const std::string& name) {
   batch ? advise_on_batch_stage(advice, *found) : advise_on_sample_stage(advice, *found);
 }
 
+/// Of the stages that were measured together, those in which workers spend at least half of the
+/// time that they spend in all, the slowest first.
+void advise_on_together(Advice& advice, const std::string& span) {
+  std::vector<const StageReport*> members;
+  double total = 0;
+  for (const StageReport& stage : advice.stages()) {
+    if (stage.span != span || !Advice::observed(stage)) continue;
+    members.push_back(&stage);
+    total += Advice::busy_seconds(stage);
+  }
+  std::ranges::stable_sort(members, std::greater{},
+                           [](const StageReport* stage) { return Advice::busy_seconds(*stage); });
+  double held = 0;
+  for (const StageReport* const stage : members) {
+    if (2 * held >= total) break;
+    held += Advice::busy_seconds(*stage);
+    advise_on(advice, stage->name);
+  }
+}
+
 std::optional<double> lower_end(const Estimate& gain) {
   return gain.interval ? gain.interval->low : gain.value;
 }
@@ -52,6 +72,7 @@ std::vector<Proposal> find_proposals(const Measurements& measured, const Waterfa
     case VerdictKind::drop:
       advise_on(advice, verdict.fix_first);
       advise_on(advice, verdict.stage);
+      advise_on_together(advice, verdict.stage);
       for (const std::string& name : verdict.tied_with) advise_on(advice, name);
       break;
     case VerdictKind::spread:

@@ -61,12 +61,12 @@ void add_boundaries(Waterfall& out, const Measurements& measured, const Findings
   }
 }
 
-/// Sets the figures of a stage or span.
+/// Sets the figures of a stage or span. Bursty: most of it is lost in stalls.
 template <class Row>
 void set_drop(Row& row, const Finding& finding, const RoundTable& rounds, double min_drop) {
   row.drop = {finding.drop, finding.interval()};
   row.certified = finding.low > min_drop;
-  row.bursty = finding.bursty;
+  row.bursty = finding.bursty && finding.median_drop < finding.drop / 2;
   row.seconds_per_sample = rounds.tau(finding.part.from) - rounds.tau(finding.part.to);
 }
 

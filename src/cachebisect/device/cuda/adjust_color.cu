@@ -1,5 +1,5 @@
 // Changes of colour: a pass over the images that need the mean of their grey, and one over all.
-#include "cachebisect/device/color_math.hpp"
+#include "cachebisect/data/color_math.hpp"
 #include "cachebisect/device/cuda/kernels.hpp"
 #include "cachebisect/device/cuda/launch.cuh"
 

@@ -8,7 +8,7 @@
 #include <cuda_runtime_api.h>
 
 #include "cachebisect/data/dtype.hpp"
-#include "cachebisect/device/image_changes.hpp"
+#include "cachebisect/data/image_changes.hpp"
 
 namespace cachebisect::cuda::kernels {
 

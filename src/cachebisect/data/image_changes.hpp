@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cachebisect/device/host_device.hpp"
+#include "cachebisect/base/host_device.hpp"
 
 namespace cachebisect {
 

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "cachebisect/device/host_device.hpp"
-#include "cachebisect/device/image_changes.hpp"
+#include "cachebisect/base/host_device.hpp"
+#include "cachebisect/data/image_changes.hpp"
 
 namespace cachebisect::color_math {
 
