@@ -44,7 +44,7 @@ void from_floats(std::span<const float> from, DType dtype, std::byte* to) {
 
 class Cast final : public FieldStage {
  public:
-  explicit Cast(const Params& params) : FieldStage(params), dtype_(float_dtype_of(params)) {}
+  explicit Cast(const Params& params) : FieldStage(params), dtype_(dtype_of(params)) {}
 
  private:
   FieldSpec infer_field(const FieldSpec& input) override {

@@ -1,4 +1,4 @@
-// device.cast: conversion to a floating-point type, after the copy.
+// device.cast: conversion to another element type, after the copy.
 #include "stages/support/batch_field_stage.hpp"
 #include "stages/support/cast_spec.hpp"
 
@@ -9,12 +9,10 @@ namespace {
 
 class DeviceCast final : public BatchFieldStage {
  public:
-  explicit DeviceCast(const Params& params)
-      : BatchFieldStage(params), dtype_(float_dtype_of(params)) {}
+  explicit DeviceCast(const Params& params) : BatchFieldStage(params), dtype_(dtype_of(params)) {}
 
  private:
   FieldSpec infer_field(const FieldSpec& input) const override {
-    require_castable(input);
     return {input.name, dtype_, input.shape};
   }
 
@@ -30,9 +28,12 @@ class DeviceCast final : public BatchFieldStage {
 
 void register_device_cast(Registry& registry) {
   registry.add({.type = "device.cast",
-                .doc = "Converts to float16, bfloat16 or float32 on the device, without scaling",
+                .doc = "Converts to another element type on the device, without scaling; integers "
+                       "keep their lower bits",
                 .kind = StageKind::device,
-                .params = {float_dtype_param()},
+                .params = {dtype_param({DType::float16, DType::bfloat16, DType::float32,
+                                        DType::float64, DType::uint8, DType::int8, DType::uint16,
+                                        DType::int32, DType::int64, DType::boolean})},
                 .example = R"({"dtype": "bfloat16"})",
                 .make = [](const Params& params) { return std::make_unique<DeviceCast>(params); }});
 }

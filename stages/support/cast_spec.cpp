@@ -1,22 +1,32 @@
 #include "stages/support/cast_spec.hpp"
 
-#include <string>
+#include <algorithm>
+#include <array>
 
 #include "stages/support/field_stage.hpp"
 
 namespace cachebisect::stages {
+namespace {
 
-ParamSpec float_dtype_param() {
-  return {.name = "dtype",
-          .type = ParamType::string,
-          .doc = "element type of the output",
-          .choices = {"float16", "bfloat16", "float32"}};
+constexpr std::array kAll{DType::uint8,   DType::int8,    DType::uint16,   DType::int32,
+                          DType::int64,   DType::float16, DType::bfloat16, DType::float32,
+                          DType::float64, DType::boolean};
+
+}  // namespace
+
+ParamSpec dtype_param(std::initializer_list<DType> choices) {
+  ParamSpec spec{.name = "dtype", .type = ParamType::string, .doc = "element type of the output"};
+  for (const DType choice : choices) spec.choices.emplace_back(to_string(choice));
+  return spec;
 }
 
-DType float_dtype_of(const Params& params) {
+ParamSpec float_dtype_param() {
+  return dtype_param({DType::float16, DType::bfloat16, DType::float32});
+}
+
+DType dtype_of(const Params& params) {
   const std::string& name = params.string("dtype");
-  if (name == "float16") return DType::float16;
-  return name == "bfloat16" ? DType::bfloat16 : DType::float32;
+  return *std::ranges::find(kAll, name, [](DType dtype) { return to_string(dtype); });
 }
 
 void require_castable(const FieldSpec& field) {

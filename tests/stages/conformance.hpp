@@ -70,6 +70,10 @@ inline void fill(Field& field, DType dtype, const Shape& shape, std::uint64_t se
   const TensorView view = field.resize(dtype, shape);
   RandomStream random({.seed = seed});
   const auto count = static_cast<std::size_t>(shape.elements());
+  if (dtype == DType::boolean) {
+    for (std::size_t i = 0; i < count; ++i) view.data[i] = static_cast<std::byte>(random.below(2));
+    return;
+  }
   if (dtype != DType::float32 && dtype != DType::int64) {
     draw_bytes(random, {view.data, count});
     return;
@@ -111,6 +115,8 @@ inline std::vector<Candidate> candidates() {
   return {{{"image", DType::uint8, Shape{40, 48, 3}}, ""},
           {{"image", DType::uint8, Shape{40, 48, 1}}, ""},
           {{"image", DType::float32, Shape{40, 48, 3}}, ""},
+          {{"image", DType::boolean, Shape{16, 24, 1}}, ""},
+          {{"image", DType::int64, Shape{16, 24, 3}}, ""},
           {{"image", DType::uint8, Shape{3072}}, ""},
           {{"image", DType::uint8, Shape{784}}, ""},
           {{"image", DType::uint8, Shape{}},

@@ -10,6 +10,14 @@
 namespace cachebisect {
 
 template <class Visitor>
+void fields(Visitor& v, Visited<Visitor, FieldValues>& values) {
+  v.text({"name", {}, Presence::required}, values.name);
+  v.number({"low"}, values.low);
+  v.number({"high"}, values.high);
+  v.flag({"whole", "all are whole numbers"}, values.whole);
+}
+
+template <class Visitor>
 void fields(Visitor& v, Visited<Visitor, CacheFacts>& cache) {
   v.count({"samples"}, cache.samples);
   v.amount({"bytes_host"}, cache.bytes_host);
@@ -19,6 +27,9 @@ void fields(Visitor& v, Visited<Visitor, CacheFacts>& cache) {
   v.number({"data_set_bytes"}, cache.data_set_bytes);
   v.numbers(if_sent("serve_seconds_per_sample", "by boundary"), cache.serve_seconds_per_sample);
   v.numbers(if_sent("item_bytes", "by boundary"), cache.item_bytes);
+  v.list({"fields", "that collate gets: the values of some cached samples; may be empty",
+          Presence::added, Sent::optional},
+         cache.fields);
   v.whole(if_sent("idle_workers"), cache.idle_workers);
   v.number({"floor_seconds_per_sample"}, cache.floor_seconds_per_sample);
   v.number({"floor_seconds_per_batch"}, cache.floor_seconds_per_batch);

@@ -16,6 +16,14 @@ struct CacheBudget {
   std::optional<double> device_bytes;  ///< empty: 10% of the free memory
 };
 
+/// The values of a field, by some samples of the caches: others may have more.
+struct FieldValues {
+  std::string name;
+  double low = 0;
+  double high = 0;
+  bool whole = true;  ///< all are whole numbers
+};
+
 struct CacheFacts {
   std::uint64_t samples = 0;  ///< K, the same at every boundary
   double bytes_host = 0;
@@ -27,6 +35,7 @@ struct CacheFacts {
   std::optional<double> data_set_bytes;  ///< of the files behind the data set, estimated
   std::vector<double> serve_seconds_per_sample;    ///< rho_k, one per boundary 0..n
   std::vector<double> item_bytes;                  ///< per sample, one per boundary 0..n
+  std::vector<FieldValues> fields;                 ///< that collate gets; may be empty
   int idle_workers = 0;                            ///< that delivered no sample
   std::optional<double> floor_seconds_per_sample;  ///< the tool's own cost on this machine
   std::optional<double> floor_seconds_per_batch;

@@ -57,7 +57,7 @@ struct UnseenJob {
   PipelineReplayer replayer;
 };
 
-constexpr int kSteps = 6;
+constexpr int kUnseenSteps = 6;
 Arm unseen() { return {.kind = ArmKind::unseen, .boundary = 1}; }
 
 }  // namespace
@@ -73,9 +73,9 @@ TEST_CASE("a stage gets each sample of unseen blocks for the first and only time
       for (const Arm& arm : {Arm{}, Arm{.boundary = 1}, unseen(), Arm{.boundary = 2}, unseen()}) {
         const std::map<std::uint64_t, int> earlier = job.after.counts();
         job.after.clear();
-        const BlockResult result = job.replayer.run({arm, kSteps, 2, 0}, {});
-        CHECK(result.steps == kSteps);
-        CHECK(result.samples == kSteps * 4);
+        const BlockResult result = job.replayer.run({arm, kUnseenSteps, 2, 0}, {});
+        CHECK(result.steps == kUnseenSteps);
+        CHECK(result.samples == kUnseenSteps * 4);
         if (arm.kind == ArmKind::unseen) {
           CHECK(job.after.most() == 1);
           CHECK(job.after.samples() >= static_cast<std::size_t>(result.samples));
@@ -97,15 +97,15 @@ TEST_CASE("unseen blocks get shorter where the epoch ends, and then are not supp
   int blocks = 0;
   while (job.replayer.supports(unseen())) {
     job.after.clear();
-    const BlockResult result = job.replayer.run({unseen(), kSteps, 2, 0}, {});
+    const BlockResult result = job.replayer.run({unseen(), kUnseenSteps, 2, 0}, {});
     CHECK(result.steps >= 1);
-    CHECK(result.steps <= kSteps);
+    CHECK(result.steps <= kUnseenSteps);
     CHECK(job.after.most() == 1);
     ++blocks;
   }
   CHECK(blocks >= 1);
   // What is free may change between the question and the block.
-  CHECK(job.replayer.run({unseen(), kSteps, 2, 0}, {}).steps >= 1);
+  CHECK(job.replayer.run({unseen(), kUnseenSteps, 2, 0}, {}).steps >= 1);
 }
 
 TEST_CASE("a stop while samples are loaded leaves a replayer that can go on") {
@@ -113,8 +113,8 @@ TEST_CASE("a stop while samples are loaded leaves a replayer that can go on") {
   job.replayer.prepare({}, {});
   std::stop_source stop;
   stop.request_stop();
-  const auto stopped = [&] { job.replayer.run({unseen(), kSteps, 2, 0}, stop.get_token()); };
+  const auto stopped = [&] { job.replayer.run({unseen(), kUnseenSteps, 2, 0}, stop.get_token()); };
   CHECK_FALSE(test::error_message(stopped, ErrorKind::interrupted).empty());
-  CHECK(job.replayer.run({unseen(), kSteps, 2, 0}, {}).steps == kSteps);
-  CHECK(job.replayer.run({Arm{}, kSteps, 2, 0}, {}).steps == kSteps);
+  CHECK(job.replayer.run({unseen(), kUnseenSteps, 2, 0}, {}).steps == kUnseenSteps);
+  CHECK(job.replayer.run({Arm{}, kUnseenSteps, 2, 0}, {}).steps == kUnseenSteps);
 }

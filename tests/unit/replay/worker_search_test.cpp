@@ -25,7 +25,7 @@ struct Costs {
 };
 
 constexpr double kCores = 2;
-constexpr int kBatch = 4;
+constexpr int kSearchBatch = 4;
 
 class VirtualMachine {
  public:
@@ -37,7 +37,7 @@ class VirtualMachine {
         .clock = [this] { return now_; },
         .free_bytes = [this] { return costs_.free_bytes; },
         .cores = kCores,
-        .batch_size = kBatch,
+        .batch_size = kSearchBatch,
     });
   }
 
@@ -60,7 +60,7 @@ class VirtualMachine {
       block.seconds = exact * std::exp(machine_.costs_.noise * machine_.random_.normal());
       block.starved_seconds = exact - steps * machine_.costs_.step_seconds;
       block.cpu_seconds = steps * machine_.costs_.cpu_seconds;
-      block.samples = static_cast<std::uint64_t>(steps) * kBatch;
+      block.samples = static_cast<std::uint64_t>(steps) * kSearchBatch;
       machine_.now_ += block.seconds;
       return block;
     }
@@ -94,7 +94,7 @@ TEST_CASE("workers that wait are worth more than there are cores, until the step
     CHECK(trials[i].workers == 1 << i);
     CHECK(trials[i].interval.low <= trials[i].samples_per_second);
     CHECK(trials[i].samples_per_second <= trials[i].interval.high);
-    const double exact = kBatch / VirtualMachine(costs).batch_seconds(trials[i].workers);
+    const double exact = kSearchBatch / VirtualMachine(costs).batch_seconds(trials[i].workers);
     CHECK(trials[i].samples_per_second == doctest::Approx(exact).epsilon(0.03));
   }
 }

@@ -234,6 +234,32 @@ TEST_CASE("catalogue: bytes, and no floats, in the copy") {
   check_refused("ship_bytes", file_of(kCifar + kFloats), machine);
 }
 
+TEST_CASE("catalogue: whole numbers in fewer bytes in the copy") {
+  PricedMachine machine{.prices = {{"decode.cifar", {10 * kMicro}}},
+                        .copy_bytes_per_second = 4e7,
+                        .mask_type = "int64",
+                        .mask_values = {.name = "mask", .low = 0, .high = 200}};
+  check_gains("narrow", file_of(kCifar), machine);
+  machine.prices["augment.narrow"] = {900 * kMicro};
+  check_refused("narrow", file_of(kCifar), machine);
+  machine.mask_values.high = 1e12;
+  check_left_out("narrow", file_of(kCifar), machine);
+  machine.mask_values = {.name = "mask", .low = 0, .high = 1, .whole = false};
+  check_left_out("narrow", file_of(kCifar), machine);
+}
+
+TEST_CASE("catalogue: masks as bits in the copy") {
+  PricedMachine machine{.prices = {{"decode.cifar", {10 * kMicro}}},
+                        .copy_bytes_per_second = 2e7,
+                        .mask_type = "uint8",
+                        .mask_values = {.name = "mask", .low = 0, .high = 1}};
+  check_gains("narrow", file_of(kCifar), machine);
+  machine.prices["augment.pack_bits"] = {900 * kMicro};
+  check_refused("narrow", file_of(kCifar), machine);
+  machine.mask_values.high = 2;
+  check_left_out("narrow", file_of(kCifar), machine);
+}
+
 TEST_CASE("catalogue: floats in 16 bits in the copy") {
   const std::string file =
       file_of(kCifar + kFloats, 2, "", R"("model": "lenet", "precision": "bf16-mixed")");

@@ -34,6 +34,9 @@ struct PricedMachine {
   std::function<double(std::int64_t, const std::string&)> step =
       [](std::int64_t, const std::string&) { return 1e-3; };
   double memory_bytes = 1e11;  ///< available
+  /// Of a field "mask" of [32, 32, 1] besides the image: its type, and what it holds.
+  std::string mask_type;
+  FieldValues mask_values{};
 };
 
 /// A whole image has 32 x 32 pixels.
@@ -53,6 +56,7 @@ class PricedPipeline final : public tune::Subject {
     Measurements run = measure_chain(now.chain, asked);
     describe_file(run.chain, now);
     run.machine.memory_available_bytes = machine_.memory_bytes;
+    if (!machine_.mask_type.empty()) run.cache.fields = {machine_.mask_values};
     return report_of(run);
   }
   /// The simulation knows no stages on the device.
@@ -93,14 +97,18 @@ class PricedPipeline final : public tune::Subject {
     double side = 32;
     double value_bytes = 1;
     double label_bytes = 8;
+    double mask_bytes = 0;  ///< of a value
+    std::string mask{};     ///< its description
     [[nodiscard]] double pixels() const { return side * side; }
-    [[nodiscard]] double bytes() const { return 3 * pixels() * value_bytes + label_bytes; }
+    [[nodiscard]] double bytes() const {
+      return 3 * pixels() * value_bytes + label_bytes + mask_bytes * Image{}.pixels();
+    }
     [[nodiscard]] std::string fields() const {
       const std::string text = std::to_string(std::lround(side));
       const std::string type = value_bytes == 4   ? "float32"
                                : value_bytes == 2 ? "bfloat16"
                                                   : "uint8";
-      return "image " + type + " [" + text + ", " + text + ", 3], label int64 []";
+      return "image " + type + " [" + text + ", " + text + ", 3], label int64 []" + mask;
     }
   };
 
@@ -122,6 +130,8 @@ class PricedPipeline final : public tune::Subject {
     if (use == "read.image_folder") image.value_bytes = 0.1;
     if (use == "decode.image") image.value_bytes = 1;
     if (use == "augment.one_hot") image.label_bytes = 4 * stage["classes"].get<double>();
+    if (use == "augment.narrow") image.mask_bytes = 1;
+    if (use == "augment.pack_bits") image.mask_bytes = 1.0 / 8;
     const bool crops = use == "augment.random_crop" || use.ends_with("random_resized_crop");
     if (crops) image.side = stage["size"].is_array() ? stage["size"][0] : stage["size"];
   }
@@ -137,6 +147,10 @@ class PricedPipeline final : public tune::Subject {
     chain.step_seconds =
         machine_.step(chain.batch_size, file["train"].value("precision", std::string("fp32")));
     Image image;
+    if (!machine_.mask_type.empty()) {
+      image.mask_bytes = machine_.mask_type == "uint8" ? 1 : 8;
+      image.mask = ", mask " + machine_.mask_type + " [32, 32, 1]";
+    }
     for (const Json& stage : file["stages"]) {
       const std::string use = stage["use"];
       const bool half = use == "decode.image" && stage["scale"] == 2;

@@ -57,6 +57,10 @@ class CACHEBISECT_INTERNAL_API Advice {
   [[nodiscard]] const std::vector<StepFunction>& step_functions() const noexcept {
     return measured_->step_functions;
   }
+  /// Of the fields that collate gets, as far as the caches show.
+  [[nodiscard]] const std::vector<FieldValues>& field_values() const noexcept {
+    return measured_->cache.fields;
+  }
   /// What reading asks of storage; empty if it was not counted.
   [[nodiscard]] const std::optional<StorageCounts>& storage() const noexcept {
     return measured_->storage;
@@ -149,6 +153,8 @@ CACHEBISECT_INTERNAL_API void offer_device(Advice& advice, const StageReport& st
 /// Proposes to cast images to 16 bits before the copy, where the training step of a pipeline file
 /// computes in 16 bits. It changes training.
 CACHEBISECT_INTERNAL_API void offer_half(Advice& advice, const StageReport& copy);
+/// Fields of whole numbers in fewer bits, at the copy of a pipeline file.
+CACHEBISECT_INTERNAL_API void offer_narrow(Advice& advice, const StageReport& copy);
 /// As offer_device(), for all stages that make floats of uint8.
 CACHEBISECT_INTERNAL_API void offer_bytes(Advice& advice);
 

@@ -67,6 +67,7 @@ void advise_on_copy(Advice& advice, const StageReport& stage) {
     if (before.type == "augment.one_hot") offer_device(advice, before);
   }
   offer_bytes(advice);
+  offer_narrow(advice, stage);
   offer_half(advice, stage);
   for (const StageReport& before : advice.stages()) {
     if (before.type == "collate.pad") {

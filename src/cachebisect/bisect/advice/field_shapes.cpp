@@ -6,15 +6,27 @@
 
 namespace cachebisect {
 
-std::string_view shape_text(std::string_view fields, const std::string& name) {
+std::vector<FieldText> field_texts(std::string_view fields) {
+  std::vector<FieldText> all;
   while (!fields.empty()) {
-    const std::size_t begin = fields.find('[');
+    const std::size_t begin = fields.find(" [");
     const std::size_t end = fields.find(']');
-    if (begin == std::string_view::npos || end == std::string_view::npos || end < begin) break;
-    if (fields.starts_with(name + " ")) return fields.substr(begin + 1, end - begin - 1);
+    const std::size_t name = fields.find(' ');
+    if (begin == std::string_view::npos || end == std::string_view::npos || end < begin ||
+        name >= begin) {
+      break;
+    }
+    all.push_back({fields.substr(0, name), fields.substr(name + 1, begin - name - 1),
+                   fields.substr(begin + 2, end - begin - 2)});
     fields.remove_prefix(std::min(fields.size(), end + std::string_view("], ").size()));
   }
-  return {};
+  return all;
+}
+
+std::string_view shape_text(std::string_view fields, std::string_view name) {
+  const std::vector<FieldText> all = field_texts(fields);
+  const auto found = std::ranges::find(all, name, &FieldText::name);
+  return found == all.end() ? std::string_view{} : found->dims;
 }
 
 std::optional<std::int64_t> take_side(std::string_view& dims) {

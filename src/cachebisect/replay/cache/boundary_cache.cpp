@@ -174,6 +174,7 @@ CacheFacts BoundaryCache::State::facts(double began) {
   facts.bytes_device = sizes.bytes_device;
   facts.item_bytes = sizes.item_bytes;
   facts.serve_seconds_per_sample = sizes.serve_seconds_per_sample;
+  facts.fields = sizes.fields;
   facts.seconds = monotonic_seconds() - began;
   return facts;
 }

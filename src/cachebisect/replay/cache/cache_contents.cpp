@@ -7,6 +7,7 @@
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/executor/load_guard.hpp"
 #include "cachebisect/replay/cache/content_hash.hpp"
+#include "cachebisect/replay/cache/field_values.hpp"
 #include "cachebisect/replay/cache/label_check.hpp"
 #include "cachebisect/replay/loop/device_chain.hpp"
 
@@ -158,6 +159,7 @@ ContentSizes CacheContents::sizes() const {
     // Batches are handed over by pointer, at no cost per sample.
     if (!samples_[b].empty()) sizes.serve_seconds_per_sample[b] = serving_seconds(samples_[b]);
   }
+  sizes.fields = field_values(samples_[pipeline_.collate_position()]);
   return sizes;
 }
 

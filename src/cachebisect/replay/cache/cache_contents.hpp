@@ -39,6 +39,7 @@ struct ContentSizes {
   double bytes_device = 0;                       ///< of those held on the device
   std::vector<double> item_bytes;                ///< of one sample, by boundary
   std::vector<double> serve_seconds_per_sample;  ///< by boundary
+  std::vector<FieldValues> fields;               ///< that collate gets
 };
 
 /// Which samples a filling holds.
