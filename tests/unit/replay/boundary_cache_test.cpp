@@ -92,6 +92,10 @@ TEST_CASE("the cache facts give the size of a sample at every boundary") {
   const Filled filled({});
   const std::vector<double>& bytes = filled.facts.item_bytes;
   REQUIRE(bytes.size() == filled.pipeline.stages().size() + 1);
+  REQUIRE(filled.facts.fields.size() == 2);
+  CHECK(filled.facts.fields[0].name == "image");
+  CHECK_FALSE(filled.facts.fields[0].whole);
+  CHECK(filled.facts.fields[1].whole);
   CHECK(bytes[0] == 0);
   CHECK(bytes[1] == 9 * 9 * 3 + 8);
   CHECK(bytes[2] == 6 * 6 * 3 + 8);
