@@ -131,6 +131,19 @@ TEST_CASE("catalogue: workers") {
   CHECK(std::ranges::none_of(trials, &tune::Trial::kept));
 }
 
+TEST_CASE("catalogue: a longer queue, where some samples take far longer") {
+  const std::string file = file_of(kCifar + R"(, {"use": "augment.random_erasing"})");
+  PricedMachine machine{.prices = {{"augment.random_erasing", {200 * kMicro}}}};
+  machine.prices["augment.random_erasing"].factor = test::rarely(64, 40);
+  check_gains("longer_queue", file, machine, {}, false);
+  // The step is so fast that the queue never fills.
+  machine.prices["augment.random_erasing"].factor = test::rarely(1000, 900);
+  machine.step = [](std::int64_t, const std::string&) { return 2e-4; };
+  check_refused("longer_queue", file, machine);
+  machine.prices["augment.random_erasing"].factor = nullptr;
+  check_left_out("longer_queue", file, machine);
+}
+
 TEST_CASE("catalogue: a crop that runs earlier") {
   const std::string file = file_of(kCifar + R"(, {"use": "augment.color_jitter", "hue": 0.1},
                     {"use": "augment.random_crop", "size": 16})");

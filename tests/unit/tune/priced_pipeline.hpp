@@ -24,6 +24,7 @@ namespace cachebisect::test {
 struct Price {
   double seconds = 0;
   CostKind kind = CostKind::cpu;
+  std::function<double(std::uint64_t)> factor{};  ///< of a sample, as in SimulatedStage
 };
 
 struct PricedMachine {
@@ -141,6 +142,7 @@ class PricedPipeline final : public tune::Subject {
     Planned now;
     SimulatedChain& chain = now.chain;
     chain.workers = file["workers"];
+    chain.ring_prefetch = file["prefetch"];
     chain.batch_size = file["batch_size"];
     chain.cores = machine_.cores;
     chain.copy_bytes_per_second = machine_.copy_bytes_per_second;
@@ -172,7 +174,8 @@ class PricedPipeline final : public tune::Subject {
       chain.stages.push_back({.name = stage["name"],
                               .category = category_of(use),
                               .kind = price.kind,
-                              .seconds = share * price.seconds});
+                              .seconds = share * price.seconds,
+                              .factor = price.factor});
       now.uses.push_back(use);
       now.bytes.push_back(image.bytes());
       now.fields.push_back(image.fields());

@@ -164,6 +164,21 @@ TEST_CASE("catalogue of scripts: one thread of each worker") {
   CHECK_FALSE(keeps(row, scaled(kOpenStage, 1.1)));
 }
 
+TEST_CASE("catalogue of scripts: a longer queue, where some samples take far longer") {
+  CodeRow row{.id = "longer_queue", .setting = "prefetch_factor", .chain = photos(200)};
+  row.chain.stages[1].factor = test::rarely(64, 60);
+  row.chain.batch_size = 8;
+  row.chain.ring_prefetch = 2;
+  row.chain.step_seconds = 1.3e-3;
+  const auto longer = [](SimulatedChain& chain, const std::string& value) {
+    chain.ring_prefetch = chain.workers * std::stoi(value);
+  };
+  CHECK(keeps(row, longer));
+  CHECK_FALSE(keeps(row, [](SimulatedChain&, const std::string&) {}));
+  row.chain.stages[1].factor = nullptr;
+  CHECK_FALSE(keeps(row, longer, false));
+}
+
 TEST_CASE("catalogue of scripts: several samples at once in each worker") {
   CodeRow row{.id = "in_flight", .setting = "read_threads", .chain = photos()};
   row.chain.stages[0].seconds = 900 * kMicro;

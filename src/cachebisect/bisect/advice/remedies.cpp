@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cachebisect/base/setting_path.hpp"
+#include "cachebisect/bisect/advice/advice_queue.hpp"
 #include "cachebisect/bisect/phases/verify_phase.hpp"
 #include "cachebisect/bisect/record/bars.hpp"
 #include "cachebisect/protocol/job_setting_text.hpp"
@@ -139,7 +140,14 @@ std::vector<Remedy> find_remedies(const Measurements& measured, const Waterfall&
                                   const Verdict& verdict, const std::optional<Forecast>& forecast) {
   std::vector<Remedy> remedies;
   const auto& live = waterfall.live.value;
-  for (const auto& [proposed, changes, other] : find_proposals(measured, waterfall, verdict)) {
+  std::vector<Proposal> proposals = find_proposals(measured, waterfall, verdict);
+  const bool loses = verdict.kind == VerdictKind::drop || verdict.kind == VerdictKind::spread;
+  if (forecast && loses) {
+    if (auto queue = longer_queue(measured.chain, *forecast)) {
+      proposals.push_back(*std::move(queue));
+    }
+  }
+  for (const auto& [proposed, changes, other] : proposals) {
     Remedy& remedy = remedies.emplace_back(proposed);
     if (forecast && changes && live) {
       const Estimate rate = other ? forecast->between(*changes, *other) : forecast->after(*changes);
