@@ -34,6 +34,10 @@ const Field& Sample::field(std::string_view name) const {
   throw Error(ErrorKind::internal, "the sample has no field '" + std::string(name) + "'");
 }
 
+void Sample::remove(std::string_view name) noexcept {
+  std::erase_if(fields_, [&](const NamedField& named) { return named.name == name; });
+}
+
 void Sample::begin_from(const Sample& input) {
   index_ = input.index_;
   origin_ = input.origin_;

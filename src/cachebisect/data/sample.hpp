@@ -54,6 +54,8 @@ class CACHEBISECT_API Sample {
   [[nodiscard]] std::vector<NamedField>& fields() noexcept { return fields_; }
   [[nodiscard]] const std::vector<NamedField>& fields() const noexcept { return fields_; }
 
+  /// Leaves the field out, if there is one.
+  void remove(std::string_view name) noexcept;
   /// Begins a stage's output: index and origin of `input`, and views of all its fields.
   void begin_from(const Sample& input);
   /// Own dense copy of everything in `other` except the origin, which stays a view.

@@ -15,6 +15,8 @@ void fields(Visitor& v, Visited<Visitor, FieldValues>& values) {
   v.number({"low"}, values.low);
   v.number({"high"}, values.high);
   v.flag({"whole", "all are whole numbers"}, values.whole);
+  v.flag({"unused", "neither the training step nor a stage behind collate reads it"},
+         values.unused);
 }
 
 template <class Visitor>

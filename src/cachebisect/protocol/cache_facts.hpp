@@ -21,7 +21,8 @@ struct FieldValues {
   std::string name;
   double low = 0;
   double high = 0;
-  bool whole = true;  ///< all are whole numbers
+  bool whole = true;    ///< all are whole numbers
+  bool unused = false;  ///< neither the training step nor a stage behind collate reads it
 };
 
 struct CacheFacts {

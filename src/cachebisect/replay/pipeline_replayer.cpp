@@ -14,6 +14,7 @@
 #include "cachebisect/pipeline/remote_source.hpp"
 #include "cachebisect/replay/arm_runner.hpp"
 #include "cachebisect/replay/cache/boundary_cache.hpp"
+#include "cachebisect/replay/cache/field_values.hpp"
 #include "cachebisect/replay/cache/fill_stages.hpp"
 #include "cachebisect/replay/cache/input_guard.hpp"
 #include "cachebisect/replay/choose_workers.hpp"
@@ -121,6 +122,7 @@ struct PipelineReplayer::State {
 const CacheFacts& PipelineReplayer::State::caches_filled(CacheFacts filled) {
   const std::optional<double> known = facts.data_set_bytes;
   facts = std::move(filled);
+  mark_unused(facts.fields, trainer.pipeline, *trainer.step);
   const Pipeline& pipeline = trainer.pipeline;
   facts.data_set_bytes = known ? known : in_stage(pipeline.stages().front(), [&] {
     return data_set_bytes(pipeline.source(), cache.indices());

@@ -2,9 +2,27 @@
 
 #include <limits>
 
+#include "support/all_stages.hpp"
+#include "support/test_chain.hpp"
 #include <doctest/doctest.h>
 
 using namespace cachebisect;
+
+namespace {
+
+/// Says that it reads these fields.
+class ReadingStep final : public TrainStep {
+ public:
+  explicit ReadingStep(std::vector<ExpectedField> fields) : fields_(std::move(fields)) {}
+  [[nodiscard]] std::string name() const override { return "reading"; }
+  [[nodiscard]] std::vector<ExpectedField> expects() const override { return fields_; }
+  void step(const DeviceBatch& /*batch*/, const StepContext& /*context*/) override {}
+
+ private:
+  std::vector<ExpectedField> fields_;
+};
+
+}  // namespace
 
 TEST_CASE("the values of fields, over all samples") {
   std::vector<Sample> samples(3);
@@ -30,6 +48,33 @@ TEST_CASE("the values of fields, over all samples") {
   CHECK(all[2].high == 300);
   CHECK(all[3].whole);
   CHECK(all[3].high == 2e6);
+}
+
+TEST_CASE("fields that neither the step nor a stage behind collate names are unused") {
+  const auto marked = [](const Pipeline& pipeline, const std::string& read) {
+    std::vector<FieldValues> fields{{.name = "image"}, {.name = "label"}};
+    const std::vector<ExpectedField> expected{{.name = read}};
+    mark_unused(fields, pipeline,
+                ReadingStep(read.empty() ? std::vector<ExpectedField>{} : expected));
+    return std::pair{fields[0].unused, fields[1].unused};
+  };
+  const auto chain = [](const std::string& last) {
+    return Pipeline::from_json(R"({"stages": [{"use": "synthetic.read", "samples": 8},
+      {"use": "collate.stack"}, {"use": "copy.device"})" +
+                                   last + R"(],
+      "batch_size": 2, "train": {"kind": "emulated"}, "device": "emulated"})",
+                               test::all_stages());
+  };
+  const std::string cast = R"(, {"use": "device.cast", "dtype": "float32", "fields": ["image"]})";
+  CHECK(marked(chain(""), "label") == std::pair{true, false});
+  CHECK(marked(chain(""), "image") == std::pair{false, true});
+  CHECK(marked(chain(cast), "label") == std::pair{false, false});
+  CHECK(marked(chain(""), "") == std::pair{false, false});
+  // Nothing is known of what this stage reads.
+  PipelineBuilder builder;
+  builder.source("read", 8, [](SampleIndex, Sample& out) { out.field("image").set<float>(1); });
+  builder.collate().copy().stage({"custom", {}, std::make_shared<test::ShiftOnDevice>()});
+  CHECK(marked(builder.batch_size(2).device("cpu").build(), "label") == std::pair{false, false});
 }
 
 TEST_CASE("what is no number is not whole, and a field that a sample lacks is left out") {

@@ -261,6 +261,19 @@ TEST_CASE("catalogue: whole numbers in fewer bytes in the copy") {
   check_left_out("narrow", file_of(kCifar), machine);
 }
 
+TEST_CASE("catalogue: fields that the step does not read, left out of the copy") {
+  PricedMachine machine{
+      .prices = {{"decode.cifar", {10 * kMicro}}},
+      .copy_bytes_per_second = 4e7,
+      .mask_type = "int64",
+      .mask_values = {.name = "mask", .low = 0.5, .whole = false, .unused = true}};
+  check_gains("unused", file_of(kCifar), machine);
+  machine.prices["augment.drop"] = {900 * kMicro};
+  check_refused("unused", file_of(kCifar), machine);
+  machine.mask_values.unused = false;
+  check_left_out("unused", file_of(kCifar), machine);
+}
+
 TEST_CASE("catalogue: masks as bits in the copy") {
   PricedMachine machine{.prices = {{"decode.cifar", {10 * kMicro}}},
                         .copy_bytes_per_second = 2e7,

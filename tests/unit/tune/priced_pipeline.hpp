@@ -131,6 +131,7 @@ class PricedPipeline final : public tune::Subject {
     if (use == "read.image_folder") image.value_bytes = 0.1;
     if (use == "decode.image") image.value_bytes = 1;
     if (use == "augment.one_hot") image.label_bytes = 4 * stage["classes"].get<double>();
+    if (use == "augment.drop") image.mask_bytes = 0;
     if (use == "augment.narrow") image.mask_bytes = 1;
     if (use == "augment.pack_bits") image.mask_bytes = 1.0 / 8;
     const bool crops = use == "augment.random_crop" || use.ends_with("random_resized_crop");

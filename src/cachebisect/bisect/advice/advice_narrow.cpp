@@ -25,21 +25,22 @@ using Json = nlohmann::ordered_json;
 /// An element type of which whole numbers may be, with the integers that it holds exactly.
 struct NumberType {
   std::string_view name;
-  double bytes = 1;
   bool narrow = false;  ///< augment.narrow gives it
   double low = 0;
   double high = 0;
+
+  [[nodiscard]] double bytes() const { return type_bytes(name); }
 };
 
 constexpr std::array kTypes{
-    NumberType{"uint8", 1, true, 0, 255},
-    NumberType{"int8", 1, true, -128, 127},
-    NumberType{"uint16", 2, true, 0, 65535},
-    NumberType{"int32", 4, true, -2147483648.0, 2147483647.0},
-    NumberType{"int64", 8},
-    NumberType{"float32", 4},
-    NumberType{"float64", 8},
-    NumberType{"bool", 1},
+    NumberType{"uint8", true, 0, 255},
+    NumberType{"int8", true, -128, 127},
+    NumberType{"uint16", true, 0, 65535},
+    NumberType{"int32", true, -2147483648.0, 2147483647.0},
+    NumberType{"int64"},
+    NumberType{"float32"},
+    NumberType{"float64"},
+    NumberType{"bool"},
 };
 
 /// A field that fits into less.
@@ -50,8 +51,8 @@ struct Fitting {
   std::vector<std::int64_t> dims;      ///< of a sample, as the batch has them
   double count = 1;                    ///< values per sample
 
-  [[nodiscard]] double bytes() const { return count * now->bytes; }
-  [[nodiscard]] double left() const { return narrow ? count * narrow->bytes : count / 8; }
+  [[nodiscard]] double bytes() const { return count * now->bytes(); }
+  [[nodiscard]] double left() const { return narrow ? count * narrow->bytes() : count / 8; }
   [[nodiscard]] std::string text() const {
     return name + " as " + (narrow ? std::string(narrow->name) : "bits");
   }
@@ -68,16 +69,6 @@ struct Fitting {
   }
 };
 
-std::optional<std::vector<std::int64_t>> dims_of(std::string_view text) {
-  std::vector<std::int64_t> dims;
-  while (!text.empty()) {
-    const auto side = take_side(text);
-    if (!side) return std::nullopt;
-    dims.push_back(*side);
-  }
-  return dims;
-}
-
 /// Bits lie in a batch as in a sample: not where collate puts the channels of an image first.
 bool keeps_its_order(std::vector<std::int64_t>& dims, bool planar) {
   if (!planar || dims.size() != 3) return true;
@@ -91,7 +82,7 @@ const NumberType* narrowest(const FieldValues& values, const NumberType& now) {
   const auto* const found = std::ranges::find_if(kTypes, [&](const NumberType& type) {
     return type.narrow && values.low >= type.low && values.high <= type.high;
   });
-  return found != kTypes.end() && found->bytes < now.bytes ? found : nullptr;
+  return found != kTypes.end() && found->bytes() < now.bytes() ? found : nullptr;
 }
 
 /// Empty where the field fits into no less. What is the same everywhere says nothing.

@@ -1,6 +1,7 @@
 #include "cachebisect/bisect/advice/field_shapes.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "cachebisect/base/number_parse.hpp"
 
@@ -34,6 +35,37 @@ std::optional<std::int64_t> take_side(std::string_view& dims) {
   const auto side = parse_number<std::int64_t>(dims.substr(0, comma));
   dims.remove_prefix(comma == std::string_view::npos ? dims.size() : comma + 2);
   return side;
+}
+
+std::optional<std::vector<std::int64_t>> dims_of(std::string_view text) {
+  std::vector<std::int64_t> dims;
+  while (!text.empty()) {
+    const auto side = take_side(text);
+    if (!side) return std::nullopt;
+    dims.push_back(*side);
+  }
+  return dims;
+}
+
+double type_bytes(std::string_view dtype) {
+  struct Type {
+    std::string_view name;
+    double bytes;
+  };
+  static constexpr std::array kTypes{Type{"uint8", 1},  Type{"int8", 1},    Type{"bool", 1},
+                                     Type{"uint16", 2}, Type{"float16", 2}, Type{"bfloat16", 2},
+                                     Type{"int32", 4},  Type{"float32", 4}, Type{"int64", 8},
+                                     Type{"float64", 8}};
+  const auto* const found = std::ranges::find(kTypes, dtype, &Type::name);
+  return found == kTypes.end() ? 0 : found->bytes;
+}
+
+std::optional<double> bytes_of(const FieldText& field) {
+  const auto dims = dims_of(field.dims);
+  double bytes = type_bytes(field.dtype);
+  if (!dims || bytes == 0) return std::nullopt;
+  for (const std::int64_t side : *dims) bytes *= static_cast<double>(side);
+  return bytes;
 }
 
 }  // namespace cachebisect

@@ -25,6 +25,14 @@ struct FieldText {
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::string_view shape_text(std::string_view fields,
                                                                    std::string_view name);
 
+/// The dimensions of "32, 32, 3"; empty if one is not known.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<std::vector<std::int64_t>> dims_of(
+    std::string_view dims);
+/// Of an element of this type; 0 if there is no such type.
+[[nodiscard]] CACHEBISECT_INTERNAL_API double type_bytes(std::string_view dtype);
+/// Of the field; empty if its shape or type is not known.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<double> bytes_of(const FieldText& field);
+
 /// Takes the first dimension off; empty for "?", and where there is none.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<std::int64_t> take_side(
     std::string_view& dims);

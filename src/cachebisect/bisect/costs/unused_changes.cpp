@@ -18,12 +18,15 @@ bool moves_bytes(Category category) noexcept {
 
 std::optional<OrderChanges> without_unused(const ChainDescription& chain) {
   const auto share = unused_share(chain);
-  if (!share) return std::nullopt;
+  return share ? std::optional(without_bytes(chain, *share)) : std::nullopt;
+}
+
+OrderChanges without_bytes(const ChainDescription& chain, double share) {
   std::vector<std::size_t> places;
   for (std::size_t s = 0; s < chain.stages.size(); ++s) {
     if (moves_bytes(chain.stages[s].category)) places.push_back(s);
   }
-  return spared_by_order(places, 1 - *share);
+  return spared_by_order(places, 1 - share);
 }
 
 }  // namespace cachebisect

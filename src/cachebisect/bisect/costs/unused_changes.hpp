@@ -21,4 +21,8 @@ namespace cachebisect {
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<OrderChanges> without_unused(
     const ChainDescription& chain);
 
+/// What it changes if a batch has this share of its bytes less.
+[[nodiscard]] CACHEBISECT_INTERNAL_API OrderChanges without_bytes(const ChainDescription& chain,
+                                                                  double share);
+
 }  // namespace cachebisect

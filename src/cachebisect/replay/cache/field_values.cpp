@@ -91,4 +91,19 @@ std::vector<FieldValues> field_values(std::span<const Sample> samples) {
   return all;
 }
 
+void mark_unused(std::vector<FieldValues>& fields, const Pipeline& pipeline,
+                 const TrainStep& step) {
+  std::vector<std::string> read;
+  for (const ExpectedField& expected : step.expects()) read.push_back(expected.name);
+  if (read.empty()) return;
+  for (std::size_t i = pipeline.collate_position() + 1; i < pipeline.stages().size(); ++i) {
+    const ChainStage& stage = pipeline.stages()[i];
+    if (stage.kind == StageKind::copy) continue;
+    if (stage.fields.empty()) return;
+    read.insert(read.end(), stage.fields.begin(), stage.fields.end());
+  }
+  for (FieldValues& field : fields)
+    field.unused = std::ranges::find(read, field.name) == read.end();
+}
+
 }  // namespace cachebisect
