@@ -55,15 +55,15 @@ std::int64_t count(const Pixels& pixels) noexcept {
 }
 
 float mean_grey(const Pixels& pixels) noexcept {
-  const std::int64_t total = count(pixels);
-  if (total == 0) return 0;
+  const std::int64_t area = count(pixels);
+  if (area == 0) return 0;
   std::uint64_t sum = 0;
   if (pixels.channels == 3) {
-    sum = luma_sum(pixels.data.data(), total);
+    sum = luma_sum(pixels.data.data(), area);
   } else {
     for (const std::uint8_t value : pixels.data) sum += value;
   }
-  return color_math::mean_of(sum, total);
+  return color_math::mean_of(sum, area);
 }
 
 }  // namespace

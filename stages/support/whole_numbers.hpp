@@ -14,7 +14,7 @@ namespace cachebisect::stages {
 /// Throws Error(usage) unless `field` is of a type that with_whole_numbers() takes.
 void require_whole_numbers(const FieldSpec& field);
 
-/// Calls `work` with the dense values of `view`, of their type; booleans are bytes.
+/// Calls `work` with the dense values of `view`, of their type; booleans and int8 are bytes.
 template <class Work>
 auto with_whole_numbers(const ConstTensorView& view, const Work& work) {
   const auto count = static_cast<std::size_t>(view.shape.elements());
@@ -22,8 +22,6 @@ auto with_whole_numbers(const ConstTensorView& view, const Work& work) {
     return std::span<const T>(reinterpret_cast<const T*>(view.data), count);
   };
   switch (view.dtype) {
-    case DType::int8:
-      return work(values(std::int8_t{}));
     case DType::uint16:
       return work(values(std::uint16_t{}));
     case DType::int32:

@@ -73,7 +73,7 @@ struct Fitting {
 bool keeps_its_order(std::vector<std::int64_t>& dims, bool planar) {
   if (!planar || dims.size() != 3) return true;
   if (dims.back() != 1) return false;
-  std::ranges::rotate(dims, dims.end() - 1);
+  std::rotate(dims.begin(), dims.end() - 1, dims.end());
   return true;
 }
 

@@ -80,7 +80,7 @@ std::vector<std::size_t> stages_to_move(const ChainDescription& chain, std::size
   const Json all = file_stages(chain);
   const DeviceForm* const own = device_form(chain.stages[first].type);
   if (own == nullptr || first == 0) return {};
-  const std::vector<std::size_t> by_hand =
+  std::vector<std::size_t> by_hand =
       own->of_images ? std::vector<std::size_t>{} : std::vector{first};
   if (all.is_null()) return by_hand;
   std::vector<std::size_t> moved;
