@@ -26,7 +26,8 @@ NOT_SENT = {
         "stages.output_bytes", "stages.side_effects", "stages.stateful", "sync_every",
     },
     "cache": {
-        "data_set_bytes", "floor_seconds_per_batch", "floor_seconds_per_sample",
+        "data_set_bytes", "fields", "fields.high", "fields.low", "fields.name", "fields.unused",
+        "fields.whole", "floor_seconds_per_batch", "floor_seconds_per_sample",
         "serve_seconds_per_sample",
     },
     "block": {"padding_share", "resident_share"},
