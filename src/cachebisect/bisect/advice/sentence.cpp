@@ -229,9 +229,9 @@ class Sentence {
     const std::string amount =
         verdict_.drop.value ? " (by " + percent(-*verdict_.drop.value) + ")" : std::string();
     return where + amount +
-           ", which should be impossible: the cache may not fit into the processor's, the clock "
-           "may change, or a "
-           "stage may have side effects. Do not act on the drops before this is understood.";
+           ", which should be impossible: the caches may hold slower samples than live has met, "
+           "or not fit into the processor's; the clock may change, or a stage may have side "
+           "effects. Do not act on the drops before this is understood.";
   }
 
   /// An inconclusive report begins with what is certain all the same.
