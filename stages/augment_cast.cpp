@@ -57,7 +57,6 @@ class Cast final : public FieldStage {
   void process_field(const ConstTensorView& input, Field& out,
                      const SampleContext& context) const override {
     if (input.dtype == dtype_) return;
-    const TensorView to = out.resize_strided(dtype_, input.shape);
     const auto count = static_cast<std::size_t>(input.shape.elements());
     std::span<const float> values;
     if (input.dtype == DType::float32) {
@@ -67,10 +66,8 @@ class Cast final : public FieldStage {
       to_floats(input, scratch);
       values = scratch;
     }
-    if (to.is_dense()) return from_floats(values, dtype_, to.data);
-    const auto dense = context.arena().take(count * size_of(dtype_));
-    from_floats(values, dtype_, dense.data());
-    copy_tensor(dense_view(dense.data(), dtype_, input.shape), to);
+    write_dense(out, dtype_, input.shape, context.arena(),
+                [&](std::byte* to) { from_floats(values, dtype_, to); });
   }
 
   DType dtype_;

@@ -45,28 +45,31 @@ class Narrow final : public FieldStage {
 
   void process_field(const ConstTensorView& input, Field& out,
                      const SampleContext& context) const override {
-    const auto dense =
-        context.arena().take(static_cast<std::size_t>(input.shape.elements()) * size_of(dtype_));
-    const std::optional<double> unfit = with_whole_numbers(input, [&](auto values) {
-      switch (dtype_) {
-        case DType::int8:
-          return narrowed<std::int8_t>(values, dense.data());
-        case DType::uint16:
-          return narrowed<std::uint16_t>(values, dense.data());
-        case DType::int32:
-          return narrowed<std::int32_t>(values, dense.data());
-        default:
-          return narrowed<std::uint8_t>(values, dense.data());
-      }
-    });
+    std::optional<double> unfit;
+    write_dense(out, dtype_, input.shape, context.arena(),
+                [&](std::byte* to) { unfit = narrow(input, to); });
     if (unfit) {
       refuse_sample("the value " + format_exact(*unfit) + " is none of " +
                         std::string(to_string(dtype_)) +
                         "; take a wider type, or leave this stage out",
                     input.shape);
     }
-    const TensorView to = out.resize_strided(dtype_, input.shape);
-    copy_tensor(dense_view(dense.data(), dtype_, input.shape), to);
+  }
+
+  /// The first value that does not fit; empty if all do.
+  std::optional<double> narrow(const ConstTensorView& input, std::byte* to) const {
+    return with_whole_numbers(input, [&](auto values) {
+      switch (dtype_) {
+        case DType::int8:
+          return narrowed<std::int8_t>(values, to);
+        case DType::uint16:
+          return narrowed<std::uint16_t>(values, to);
+        case DType::int32:
+          return narrowed<std::int32_t>(values, to);
+        default:
+          return narrowed<std::uint8_t>(values, to);
+      }
+    });
   }
 
   DType dtype_;

@@ -1,4 +1,6 @@
 // device.color_jitter: brightness, contrast, saturation and hue of each image, after the copy.
+#include <array>
+
 #include "stages/support/color_jitter_draw.hpp"
 #include "stages/support/field_stage.hpp"
 #include "stages/support/image_batch_stage.hpp"

@@ -40,6 +40,17 @@ void check_entries(std::string_view subject, std::size_t entries, const Shape& s
 /// `wanted`.
 std::span<const std::byte> checked_bytes(const ConstTensorView& field, const Shape& wanted);
 
+/// Makes `out` a field of this dtype and shape, in a row of any layout. `write` fills memory that
+/// it takes to be dense.
+template <class Write>
+void write_dense(Field& out, DType dtype, const Shape& shape, Arena& arena, const Write& write) {
+  const TensorView to = out.resize_strided(dtype, shape);
+  if (to.is_dense()) return write(to.data);
+  const auto dense = arena.take(static_cast<std::size_t>(shape.elements()) * size_of(dtype));
+  write(dense.data());
+  copy_tensor(dense_view(dense.data(), dtype, shape), to);
+}
+
 /// A sample stage that maps each of its fields separately. All fields of a sample get the same
 /// random numbers, so that an image and its mask stay aligned.
 class FieldStage : public SampleStage {

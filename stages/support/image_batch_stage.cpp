@@ -1,21 +1,8 @@
 #include "stages/support/image_batch_stage.hpp"
 
-#include <algorithm>
+#include <array>
 
 namespace cachebisect::stages {
-namespace {
-
-/// Rows `first` to `first + count` of a dense batch.
-template <class View>
-View rows(const View& batch, std::int64_t first, std::int64_t count) {
-  View part = batch;
-  part.shape[0] = count;
-  const std::int64_t row = batch.shape[0] == 0 ? 0 : batch.shape.elements() / batch.shape[0];
-  part.data += static_cast<std::size_t>(first * row) * size_of(batch.dtype);
-  return part;
-}
-
-}  // namespace
 
 void ImageBatchStage::require_images(const FieldSpec& field) const {
   if (field.shape.rank() != 4) {
@@ -32,15 +19,6 @@ void ImageBatchStage::require_images(const FieldSpec& field) const {
 ImageSize ImageBatchStage::image_size(const Shape& shape) const {
   const std::size_t height = channels(shape) == 1 ? 2 : 1;
   return {shape[height], shape[height + 1]};
-}
-
-void ImageBatchStage::for_each_part(const ConstTensorView& from, const TensorView& to,
-                                    const std::function<void(const Part&)>& work) {
-  constexpr auto kAtOnce = static_cast<std::int64_t>(kMaxImagesAtOnce);
-  for (std::int64_t first = 0; first < to.shape[0]; first += kAtOnce) {
-    const std::int64_t count = std::min(kAtOnce, to.shape[0] - first);
-    work({rows(from, first, count), rows(to, first, count), static_cast<std::size_t>(first)});
-  }
 }
 
 FieldSpec WindowStage::infer_field(const FieldSpec& input) const {

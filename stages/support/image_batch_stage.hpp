@@ -1,11 +1,9 @@
 // The base of device stages that do something else to each image of a batch.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <span>
 
 #include "stages/support/batch_field_stage.hpp"
 #include "stages/support/layout_param.hpp"
@@ -37,10 +35,27 @@ class ImageBatchStage : public BatchFieldStage {
     std::size_t first = 0;  ///< row of the batch
     [[nodiscard]] std::size_t images() const { return static_cast<std::size_t>(to.shape[0]); }
   };
-  static void for_each_part(const ConstTensorView& from, const TensorView& to,
-                            const std::function<void(const Part&)>& work);
+  /// Calls `work` with each part, in order.
+  template <class Work>
+  static void for_each_part(const ConstTensorView& from, const TensorView& to, const Work& work) {
+    constexpr auto kAtOnce = static_cast<std::int64_t>(kMaxImagesAtOnce);
+    for (std::int64_t first = 0; first < to.shape[0]; first += kAtOnce) {
+      const std::int64_t count = std::min(kAtOnce, to.shape[0] - first);
+      work(Part{rows(from, first, count), rows(to, first, count), static_cast<std::size_t>(first)});
+    }
+  }
 
  private:
+  /// Rows `first` to `first + count` of a dense batch.
+  template <class View>
+  static View rows(const View& batch, std::int64_t first, std::int64_t count) {
+    View part = batch;
+    part.shape[0] = count;
+    const std::int64_t row = batch.shape[0] == 0 ? 0 : batch.shape.elements() / batch.shape[0];
+    part.data += static_cast<std::size_t>(first * row) * size_of(batch.dtype);
+    return part;
+  }
+
   BatchLayout layout_;
 };
 

@@ -64,7 +64,7 @@ class OwnedBatch {
   }
   /// Begins a stage's output as a view of every field of `input`, which must outlive it.
   void begin_from(const Batch& input) { static_cast<Batch&>(batch) = input; }
-  /// Memory beside the fields, for whoever fills them.
+  /// Memory in addition to the fields, for the stage that fills them.
   [[nodiscard]] Buffer& scratch() noexcept { return scratch_; }
   [[nodiscard]] std::size_t capacity() const noexcept {
     std::size_t bytes = scratch_.capacity();

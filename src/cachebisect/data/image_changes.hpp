@@ -15,8 +15,8 @@ constexpr std::size_t kMaxImagesAtOnce = 96;
 struct ImageWindow {
   std::int32_t top = 0;  ///< the input's row that is the first of the output; may be negative
   std::int32_t left = 0;
-  bool flip_rows = false;     ///< then turned top to bottom
-  bool flip_columns = false;  ///< then turned left to right
+  bool flip_rows = false;     ///< then flipped top to bottom
+  bool flip_columns = false;  ///< then flipped left to right
 };
 
 /// The changes of colour of torchvision's ColorJitter.

@@ -9,17 +9,17 @@
 namespace cachebisect::host_images {
 namespace {
 
-/// A line of pixels, or of the values of one channel: `size` bytes each.
+/// A row of pixels, or of the values of one channel: `size` bytes each.
 struct Row {
   const std::byte* pixels = nullptr;
   std::int64_t length = 0;
   std::size_t size = 0;
 };
 
-/// The part of `from` that begins at `left`, turned if wanted; zeros beyond its ends.
-void copy_part(const Row& from, std::int64_t left, bool turned, std::byte* to,
+/// The part of `from` that begins at `left`, flipped if wanted; zeros beyond its ends.
+void copy_part(const Row& from, std::int64_t left, bool flipped, std::byte* to,
                std::int64_t length) {
-  if (turned) {
+  if (flipped) {
     for (std::int64_t x = 0; x < length; ++x) {
       copy_part(from, left + length - 1 - x, false, to + static_cast<std::size_t>(x) * from.size,
                 1);

@@ -79,6 +79,21 @@ TEST_CASE(
   CHECK(row.interval->low > 0.97 * *waterfall.ceiling.value);
 }
 
+TEST_CASE("a stage is bursty if most of its drop is in stalls, not for a tail of a steady drop") {
+  const Measurements measured = faster_and_faster();
+  Findings findings = judge(measured).findings;
+  Finding& copy = findings.parts.back();
+  REQUIRE(copy.part.single());
+  copy.bursty = true;
+  copy.drop = 0.6;
+  const auto row_is_bursty = [&](double median_drop) {
+    copy.median_drop = median_drop;
+    return make_waterfall(measured, findings).stages.back().bursty;
+  };
+  CHECK_FALSE(row_is_bursty(0.55));
+  CHECK(row_is_bursty(0.1));
+}
+
 TEST_CASE("a boundary of few rounds has no throughput and no row") {
   const Report report = test::report_of(faster_and_faster());
   CHECK(report.boundaries[1].visited);

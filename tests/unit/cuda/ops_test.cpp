@@ -197,7 +197,7 @@ TEST_CASE_FIXTURE(Fixture, "two long axes change places") {
 }
 
 TEST_CASE_FIXTURE(Fixture, "windows of images equal the host's") {
-  // Inside, beyond each side, wholly beside the image, and turned.
+  // Inside, across each edge, entirely outside the image, and flipped.
   const std::array<ImageWindow, 5> windows{{{1, 2, false, false},
                                             {-2, -1, false, true},
                                             {4, 5, true, false},

@@ -107,7 +107,7 @@ std::vector<Fitting> fitting_fields(const Advice& advice, std::size_t samples, b
   const std::vector<FieldText> texts = field_texts(advice.chain().stages[samples - 1].output);
   for (const FieldValues& values : advice.field_values()) {
     const auto text = std::ranges::find(texts, values.name, &FieldText::name);
-    if (text == texts.end()) continue;
+    if (text == texts.end() || values.unused) continue;
     auto field = fitting(*text, values, planar);
     if (field && field->bytes() - field->left() >= kNegligible * bytes) {
       all.push_back(*std::move(field));
@@ -133,7 +133,9 @@ std::vector<Edit> edits_for(const std::vector<Fitting>& fields, std::size_t samp
 void offer_narrow(Advice& advice, const StageReport& copy) {
   const Json all = file_stages(advice.chain());
   const std::size_t samples = count_sample_stages(advice.chain());
-  if (advice.of_code() || all.is_null() || samples == 0 || samples >= all.size()) return;
+  if (advice.of_code() || all.is_null() || samples == 0) return;
+  // A stage on host batches would get the narrow values.
+  if (static_cast<std::size_t>(copy.index) != samples + 2) return;
   const auto& bytes = advice.stages()[samples - 1].output_bytes;
   if (!bytes) return;
   const bool planar = all[samples].value("layout", "NCHW") == "NCHW";
