@@ -107,6 +107,9 @@ class ShardsSource final : public SourceStage, public RunReader, public ObjectRe
     const Place place = records_->locate(index);
     return {{place.shard->file().path(), place.entry().offset, place.entry().stored_bytes}};
   }
+  [[nodiscard]] std::uint64_t stored_bytes(SampleIndex index) const override {
+    return records_->locate(index).entry().stored_bytes;
+  }
 
  private:
   using Place = shards::RecordSet::Place;

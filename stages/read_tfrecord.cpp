@@ -85,6 +85,9 @@ class TfRecordSource final : public SourceStage, public RunReader, public Object
     return {
         {place.file->path(), place.record.offset, place.record.bytes + TfRecordSet::kTailBytes}};
   }
+  [[nodiscard]] std::uint64_t stored_bytes(SampleIndex index) const override {
+    return set_->locate(index).record.bytes;
+  }
 
  private:
   void set_fields(const TfRecordSet::Place& place, std::span<const std::byte> record,

@@ -107,6 +107,9 @@ class WebDatasetSource final : public SourceStage, public RunReader, public Obje
     if (is_remote()) return {};
     return places_of(set_->locate(index), set_->is_packed());
   }
+  [[nodiscard]] std::uint64_t stored_bytes(SampleIndex index) const override {
+    return set_->locate(index).sample().image_bytes;
+  }
 
  private:
   [[nodiscard]] bool has_labels() const noexcept { return !members_.label.empty(); }

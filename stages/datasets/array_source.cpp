@@ -41,7 +41,7 @@ SampleSpec ArraySource::infer() {
   }
   dtype_ = *dtype;
   grid_.emplace(facts.shape, extents_.window, extents_.step);
-  require_sample_fits(*grid_, std::max(size_of(dtype_), stored_bytes(facts.type)),
+  require_sample_fits(*grid_, std::max(size_of(dtype_), stages::stored_bytes(facts.type)),
                       called(format_.name));
   SampleSpec spec{{"image", dtype_, grid_->sample_shape()}};
   if (!labels_name_.empty()) spec.push_back({"label", DType::int64, {}});
@@ -59,7 +59,7 @@ LabelArray ArraySource::open_labels() const {
           .piece = kReadAtOnce,
           .read = [array, values](const ArrayBox& box, std::span<std::byte> out) {
             std::vector<std::byte> stored(static_cast<std::size_t>(box.extent.elements()) *
-                                          stored_bytes(array->facts().type));
+                                          stages::stored_bytes(array->facts().type));
             array->read(box, stored.data());
             values.convert(stored, out.data());
           }};
@@ -77,7 +77,7 @@ void ArraySource::read(Sample& out, const SampleContext& context) const {
   out.set_origin(path_);
   const Shape shape = grid_->sample_shape();
   const TensorView image = out.field("image").resize(dtype_, shape);
-  const std::size_t element_bytes = stored_bytes(array_->facts().type);
+  const std::size_t element_bytes = stages::stored_bytes(array_->facts().type);
   const std::size_t bytes = static_cast<std::size_t>(shape.elements()) * element_bytes;
   // In place where the sizes are equal.
   const bool in_place = element_bytes == size_of(dtype_);

@@ -72,6 +72,9 @@ BatchLoader::BatchLoader(const Pipeline& pipeline, Device& device, const Executo
       grain_(grain_of(options, pipeline.batch_size())),
       grains_((pipeline.batch_size() + grain_ - 1) / grain_),
       sampler_(sampler_of(pipeline)),
+      grouped_(pipeline.spec().group_by_size > 0
+                   ? std::make_unique<GroupedOrder>(pipeline_, sampler_)
+                   : nullptr),
       layouts_(row_layouts(pipeline)),
       ring_(fitting_slots(pipeline, options), pipeline, device.slot_memory(options.pinned)) {
   LoaderTraits traits{measure_probe_clocks(), options.observation_budget, ring_.size()};
@@ -83,7 +86,7 @@ BatchLoader::BatchLoader(const Pipeline& pipeline, Device& device, const Executo
 }
 
 void BatchLoader::begin_run(const LoadRequest& request) {
-  program_ = LoadProgram(pipeline_, sampler_, request);
+  program_ = LoadProgram(pipeline_, sampler_, request, grouped_.get());
   first_batch_ = 0;
   ring_.reset(static_cast<std::int32_t>(per_batch()));
   for (std::size_t i = 0; i < loaders_.size(); ++i) {
@@ -99,7 +102,7 @@ void BatchLoader::begin_run(const LoadRequest& request) {
 void BatchLoader::go_on(const LoadRequest& request, std::uint64_t next) {
   charge();
   first_batch_ = has_workers_ && !by_pointer() ? first_incomplete() : next;
-  program_ = LoadProgram(pipeline_, sampler_, request);
+  program_ = LoadProgram(pipeline_, sampler_, request, grouped_.get());
   ring_.unhold();
   for (const auto& loader : loaders_) loader->begin_run(program_);
   skipped_.begin_run();

@@ -23,7 +23,10 @@ std::uint64_t shift_of(const Pipeline& pipeline, std::uint64_t nonce) {
 }  // namespace
 
 LiveOrder::LiveOrder(const Pipeline& pipeline, std::uint64_t nonce)
-    : sampler_(sampler_of(pipeline)),
+    : sampler_(std::make_shared<const Sampler>(sampler_of(pipeline))),
+      grouped_(pipeline.spec().group_by_size > 0
+                   ? std::make_shared<const GroupedOrder>(pipeline, *sampler_)
+                   : nullptr),
       batch_size_(static_cast<std::uint64_t>(pipeline.batch_size())),
       epoch_length_(std::max<std::uint64_t>(epoch_length(pipeline), 1)),
       nonce_(nonce),
@@ -50,10 +53,11 @@ std::vector<SampleIndex> LiveOrder::take(std::uint64_t count, std::vector<Sample
   std::vector<SampleIndex> taken = std::move(begun);
   taken.reserve(count);
   std::unordered_set<std::uint64_t> present;
+  OrderReader reader;
   for (const SampleIndex sample : taken) present.insert(sample.value);
   while (taken.size() < count) {
     if (present.size() >= epoch_length_) present.clear();
-    const SampleIndex sample = index((*next_)++);
+    const SampleIndex sample = index((*next_)++, reader);
     if (present.insert(sample.value).second) taken.push_back(sample);
   }
   return taken;
@@ -66,9 +70,10 @@ LoadRequest LiveOrder::request(std::uint64_t position) const {
   return request;
 }
 
-SampleIndex LiveOrder::index(std::uint64_t position) const noexcept {
-  const std::uint64_t place = position % epoch_length_ + shift_;
-  return sampler_.index(epoch(position), place % sampler_.size());
+SampleIndex LiveOrder::index(std::uint64_t position, OrderReader& reader) const {
+  const std::uint64_t offset = position % epoch_length_;
+  if (grouped_) return reader.index(*grouped_, epoch(position), shift_, offset);
+  return sampler_->index(epoch(position), (offset + shift_) % sampler_->size());
 }
 
 std::vector<SampleIndex> LiveOrder::indices(std::uint64_t position, std::uint64_t batches) const {
@@ -80,7 +85,9 @@ std::vector<SampleIndex> LiveOrder::some_indices(std::uint64_t position, std::ui
   const std::uint64_t all = batches * batch_size_;
   std::vector<SampleIndex> some;
   some.reserve(count);
-  for (std::uint64_t i = 0; i < count; ++i) some.push_back(index(position + i * all / count));
+  OrderReader reader;
+  for (std::uint64_t i = 0; i < count; ++i)
+    some.push_back(index(position + i * all / count, reader));
   return some;
 }
 

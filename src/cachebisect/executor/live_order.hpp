@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/executor/grouped_order.hpp"
 #include "cachebisect/executor/load_request.hpp"
 #include "cachebisect/pipeline/pipeline.hpp"
 #include "cachebisect/pipeline/sampler.hpp"
@@ -47,9 +48,10 @@ class CACHEBISECT_INTERNAL_API LiveOrder {
                                                       std::uint64_t count) const;
 
  private:
-  [[nodiscard]] SampleIndex index(std::uint64_t position) const noexcept;
+  [[nodiscard]] SampleIndex index(std::uint64_t position, OrderReader& reader) const;
 
-  Sampler sampler_;
+  std::shared_ptr<const Sampler> sampler_;
+  std::shared_ptr<const GroupedOrder> grouped_;  // null: not grouped
   std::uint64_t batch_size_;
   std::uint64_t epoch_length_;
   std::uint64_t nonce_;

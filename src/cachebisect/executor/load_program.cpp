@@ -18,9 +18,10 @@ std::uint64_t epoch_length(const Pipeline& pipeline) {
 }
 
 LoadProgram::LoadProgram(const Pipeline& pipeline, const Sampler& sampler,
-                         const LoadRequest& request)
+                         const LoadRequest& request, const GroupedOrder* grouped)
     : pipeline_(&pipeline),
       sampler_(&sampler),
+      grouped_(grouped),
       request_(request),
       batch_size_(static_cast<std::uint64_t>(pipeline.batch_size())) {
   const std::size_t collate = pipeline.collate_position();
@@ -131,9 +132,10 @@ LoadCursor LoadProgram::cursor(std::uint64_t position) const noexcept {
   return {passes ? position / modulus_ : request_.epoch, position % modulus_, modulus_, passes};
 }
 
-SampleIndex LoadProgram::index(const LoadCursor& at) const noexcept {
-  return origin_ == Origin::indices ? request_.indices[at.offset]
-                                    : sampler_->index(at.epoch, place(at));
+SampleIndex LoadProgram::index(const LoadCursor& at, OrderReader& reader) const {
+  if (origin_ == Origin::indices) return request_.indices[at.offset];
+  if (grouped_ == nullptr) return sampler_->index(at.epoch, place(at));
+  return reader.index(*grouped_, at.epoch, request_.order_shift, at.offset);
 }
 
 SampleIndex LoadProgram::replacement(const LoadCursor& at, unsigned attempt) const noexcept {

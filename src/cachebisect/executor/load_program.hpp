@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/executor/grouped_order.hpp"
 #include "cachebisect/executor/load_request.hpp"
 #include "cachebisect/pipeline/pipeline.hpp"
 #include "cachebisect/pipeline/sampler.hpp"
@@ -45,8 +46,10 @@ class CACHEBISECT_INTERNAL_API LoadProgram {
   enum class Origin { sampler, indices, cached_samples, cached_batches };
 
   LoadProgram() = default;
-  /// Throws Error(internal) for a request that cannot be run.
-  LoadProgram(const Pipeline& pipeline, const Sampler& sampler, const LoadRequest& request);
+  /// `grouped`: the order of a pipeline that groups by size; null for others. Throws
+  /// Error(internal) for a request that cannot be run.
+  LoadProgram(const Pipeline& pipeline, const Sampler& sampler, const LoadRequest& request,
+              const GroupedOrder* grouped = nullptr);
 
   [[nodiscard]] const LoadRequest& request() const noexcept { return request_; }
   [[nodiscard]] Origin origin() const noexcept { return origin_; }
@@ -67,8 +70,8 @@ class CACHEBISECT_INTERNAL_API LoadProgram {
 
   [[nodiscard]] BatchRange range(std::uint64_t sequence) const noexcept;
   [[nodiscard]] LoadCursor cursor(std::uint64_t position) const noexcept;
-  /// The sample at the cursor. Origins sampler and indices only.
-  [[nodiscard]] SampleIndex index(const LoadCursor& at) const noexcept;
+  /// The sample at the cursor; `reader`: of this thread. Origins sampler and indices only.
+  [[nodiscard]] SampleIndex index(const LoadCursor& at, OrderReader& reader) const;
   /// Takes its place if it is damaged.
   [[nodiscard]] SampleIndex replacement(const LoadCursor& at, unsigned attempt) const noexcept;
   [[nodiscard]] const HostBatch& cached_batch(std::uint64_t sequence) const noexcept;
@@ -87,6 +90,7 @@ class CACHEBISECT_INTERNAL_API LoadProgram {
 
   const Pipeline* pipeline_ = nullptr;
   const Sampler* sampler_ = nullptr;
+  const GroupedOrder* grouped_ = nullptr;
   LoadRequest request_;
   Origin origin_ = Origin::sampler;
   bool collates_ = true;
@@ -98,6 +102,6 @@ class CACHEBISECT_INTERNAL_API LoadProgram {
 };
 
 /// Samples in an epoch of this pipeline.
-std::uint64_t epoch_length(const Pipeline& pipeline);
+CACHEBISECT_INTERNAL_API std::uint64_t epoch_length(const Pipeline& pipeline);
 
 }  // namespace cachebisect

@@ -52,7 +52,7 @@ void SampleLoader::load(BatchSlot& slot, std::int64_t row, const LoadCursor& at,
     }
     return check_memory(slot, row);
   }
-  SampleIndex index = program_->index(at);
+  SampleIndex index = program_->index(at, order_);
   for (unsigned attempt = 1;; ++attempt) {
     try {
       run(slot, row, at.epoch, index, nullptr, position);

@@ -70,6 +70,7 @@ class SampleLoader {
   RowWriter rows_;
   SkipCounter* skipped_;
   const LoadProgram* program_ = nullptr;
+  OrderReader order_;
   std::size_t slots_;
   std::size_t number_;  // of the worker
   bool sized_;          // whether the memory of the slots is known to fit

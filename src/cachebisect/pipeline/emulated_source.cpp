@@ -1,7 +1,5 @@
 #include "cachebisect/pipeline/emulated_source.hpp"
 
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "cachebisect/base/error.hpp"
@@ -22,14 +20,6 @@ StorageSettings storage_settings(const StorageSpec& spec, std::uint64_t seed) {
           .requests_per_second = spec.requests_per_second,
           .burst = spec.burst,
           .seed = seed};
-}
-
-/// 0 for a file that cannot be looked at: reading it says why.
-std::uint64_t bytes_in(const FileRange& range) {
-  if (range.bytes != FileRange::kToEnd) return range.bytes;
-  std::error_code failed;
-  const std::uint64_t bytes = std::filesystem::file_size(range.path, failed);
-  return failed || bytes < range.offset ? 0 : bytes - range.offset;
 }
 
 }  // namespace
@@ -54,7 +44,8 @@ void EmulatedSource::open_with(const OpenContext& context) {
 void EmulatedSource::read(Sample& out, const SampleContext& context) const {
   if (waits_for_runs_) return source_->read(out, context);
   const std::vector<FileRange> ranges = source_->files(context.index());
-  for (const FileRange& range : ranges) storage_.read(bytes_in(range), stop_);
+  // Of a file that cannot be looked up nothing waits: reading it says why.
+  for (const FileRange& range : ranges) storage_.read(bytes_of(range), stop_);
   source_->read(out, context);
   if (ranges.empty()) storage_.read(out.byte_size(), stop_);
 }

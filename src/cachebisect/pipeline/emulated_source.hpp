@@ -31,6 +31,9 @@ class CACHEBISECT_INTERNAL_API EmulatedSource final : public SourceStage {
   [[nodiscard]] std::vector<FileRange> files(SampleIndex index) const override {
     return source_->files(index);
   }
+  [[nodiscard]] std::uint64_t stored_bytes(SampleIndex index) const override {
+    return source_->stored_bytes(index);
+  }
 
   [[nodiscard]] StorageTotals totals() const { return storage_.totals(); }
 

@@ -71,6 +71,7 @@ void check_numbers(const PipelineSpec& spec) {
   check(settings::kBatchSize, spec.batch_size);
   if (spec.workers != kAutoWorkers) check(settings::kWorkers, spec.workers);
   check(settings::kPrefetch, spec.prefetch);
+  check(settings::kGroupBySize, spec.group_by_size);
 }
 
 void check_samples(const ChainStage& source, std::uint64_t samples, const PipelineSpec& spec) {
@@ -81,6 +82,20 @@ void check_samples(const ChainStage& source, std::uint64_t samples, const Pipeli
                     " has " + std::to_string(samples) +
                     " samples, so that drop_last would drop them all; set batch_size to at most " +
                     std::to_string(samples) + " or drop_last to false");
+  }
+}
+
+void check_sizes(const ChainStage& link, const SourceStage& source, const PipelineSpec& spec) {
+  if (spec.group_by_size == 0) return;
+  if (!spec.shuffle) {
+    throw Error(ErrorKind::usage,
+                "group_by_size changes the order of samples, which \"shuffle\": false forbids; "
+                "leave one of them out");
+  }
+  if (source.stored_bytes({0}) == 0) {
+    throw Error(ErrorKind::usage, "group_by_size: " + describe(link) +
+                                      " does not know the sizes of its samples; leave "
+                                      "group_by_size out, or read local files");
   }
 }
 
@@ -127,6 +142,7 @@ void Pipeline::check_and_infer(OpenContext opening) {
   }
   const std::uint64_t samples = in_stage(stages_.front(), [&] { return source().size(); });
   check_samples(stages_.front(), samples, spec_);
+  in_stage(stages_.front(), [&] { check_sizes(stages_.front(), source(), spec_); });
 }
 
 void Pipeline::emulate_storage() {

@@ -103,6 +103,9 @@ class CACHEBISECT_API PipelineBuilder {
   PipelineBuilder& prefetch(int batches);
   PipelineBuilder& shuffle(bool shuffle);
   PipelineBuilder& drop_last(bool drop_last);
+  /// Batches of samples of similar size: those of so many batches are sorted by their bytes in
+  /// storage, and the batches shuffled. The source must know the sizes. 0: not.
+  PipelineBuilder& group_by_size(int batches);
   PipelineBuilder& loader(LoaderKind kind);
   /// Samples that the stage added before this call rejects as damaged are replaced and counted.
   PipelineBuilder& skip_damaged();

@@ -87,6 +87,11 @@ PipelineBuilder& PipelineBuilder::drop_last(bool drop_last) {
   return *this;
 }
 
+PipelineBuilder& PipelineBuilder::group_by_size(int batches) {
+  pipeline_.spec_.group_by_size = batches;
+  return *this;
+}
+
 PipelineBuilder& PipelineBuilder::loader(LoaderKind kind) {
   pipeline_.spec_.loader = kind;
   return *this;

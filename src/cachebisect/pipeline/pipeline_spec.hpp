@@ -86,6 +86,7 @@ struct PipelineSpec {
   int prefetch = 2;
   bool shuffle = true;
   bool drop_last = true;
+  int group_by_size = 0;  ///< batches whose samples are sorted by size together; 0: none are
   LoaderKind loader = LoaderKind::sample;
   std::vector<StageSpec> stages;
   TrainSpec train;

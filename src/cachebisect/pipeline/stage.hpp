@@ -83,6 +83,9 @@ struct FileRange {
   std::uint64_t bytes = 0;
 };
 
+/// Looks up the size of the file for kToEnd; 0 if that fails.
+[[nodiscard]] CACHEBISECT_API std::uint64_t bytes_of(const FileRange& range) noexcept;
+
 /// Which samples a source reads together: an order that keeps to it reads them once.
 struct ReadRuns {
   std::uint64_t samples = 1;  ///< of a run: consecutive ones; 1: each is read alone
@@ -106,6 +109,9 @@ class CACHEBISECT_API SourceStage : public Stage {
   /// Where sample `index` is on disk (for residency and eviction); empty if it is in no file. Must
   /// not touch the file: looking it up would bring its metadata into memory.
   [[nodiscard]] virtual std::vector<FileRange> files(SampleIndex index) const;
+  /// Bytes of sample `index` as it is stored, to group samples by size; 0 if they are not known.
+  /// Valid after open(); by default the bytes of files(), which may be looked up.
+  [[nodiscard]] virtual std::uint64_t stored_bytes(SampleIndex index) const;
 };
 
 /// Kind `sample`: one sample in, one out.

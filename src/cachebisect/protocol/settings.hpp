@@ -27,6 +27,14 @@ inline constexpr Count kWorkers{"workers", "loading threads; 0 loads inside the 
                                 1024};
 inline constexpr Count kPrefetch{"prefetch", "batch slots beyond those being filled and used", 0,
                                  64};
+inline constexpr Count kGroupBySize{
+    "group_by_size",
+    "0, or batches of samples of similar size: the samples of so many batches are drawn, sorted by "
+    "their bytes in storage, and the batches shuffled",
+    0, 4096};
+/// Batches that the report proposes to group: enough for batches with little padding, few enough
+/// that the order stays random.
+inline constexpr int kProposedGroup = 16;
 
 /// The key of LoaderKind (kinds.hpp).
 inline constexpr std::string_view kLoader = "loader";
@@ -44,9 +52,9 @@ inline constexpr std::string_view kUnused = "unused";
 inline constexpr std::string_view kDecodeScale = "decode_scale";
 
 /// Every key at the top level of a pipeline file.
-inline constexpr std::array<std::string_view, 12> kKeys{
-    "name",      "seed",  "batch_size", "workers", "prefetch", "shuffle",
-    "drop_last", kLoader, "stages",     "train",   "device",   "emulate"};
+inline constexpr std::array<std::string_view, 13> kKeys{
+    "name",           "seed",  "batch_size", "workers", "prefetch", "shuffle", "drop_last",
+    kGroupBySize.key, kLoader, "stages",     "train",   "device",   "emulate"};
 
 /// `prefetch` of the copy stage.
 inline constexpr Count kCopyPrefetch{"prefetch",

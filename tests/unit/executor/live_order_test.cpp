@@ -48,12 +48,13 @@ std::vector<std::uint64_t> loaded(const Pipeline& pipeline, const LoadRequest& r
                                   std::uint64_t batches) {
   const Sampler sampler(pipeline.samples(), pipeline.spec().seed, pipeline.spec().shuffle);
   const LoadProgram program(pipeline, sampler, request);
+  OrderReader reader;
   std::vector<std::uint64_t> all;
   for (std::uint64_t b = 0; b < batches; ++b) {
     const BatchRange range = program.range(b);
     LoadCursor at = program.cursor(range.first_position);
     for (std::int64_t i = 0; i < range.size; ++i, at.advance()) {
-      all.push_back(program.index(at).value);
+      all.push_back(program.index(at, reader).value);
     }
   }
   return all;

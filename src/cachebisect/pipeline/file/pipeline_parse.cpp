@@ -64,6 +64,7 @@ void parse_top(PipelineSpec& out, const json& root, const Context& context) {
   out.prefetch = static_cast<int>(params.integer("prefetch"));
   out.shuffle = params.boolean("shuffle");
   out.drop_last = params.boolean("drop_last");
+  out.group_by_size = static_cast<int>(params.integer(settings::kGroupBySize.key));
   out.loader = parse_loader_kind(params.string(settings::kLoader)).value();
   out.device = parse_device(root, context);
 }

@@ -5,6 +5,7 @@
 
 #include "cachebisect/pipeline/file/param_json.hpp"
 #include "cachebisect/pipeline/file/pipeline_file.hpp"
+#include "cachebisect/protocol/settings.hpp"
 
 namespace cachebisect {
 namespace {
@@ -97,6 +98,7 @@ ordered_json json_of(const PipelineSpec& spec) {
   out["prefetch"] = spec.prefetch;
   out["shuffle"] = spec.shuffle;
   out["drop_last"] = spec.drop_last;
+  out[settings::kGroupBySize.key] = spec.group_by_size;
   out["loader"] = to_string(spec.loader);
   out["stages"] = ordered_json::array();
   for (const StageSpec& stage : spec.stages) out["stages"].push_back(stage_json(stage));

@@ -106,6 +106,7 @@ std::vector<ParamSpec> top_params() {
       count(settings::kPrefetch, 2),
       boolean("shuffle", "a new order in each epoch", true),
       boolean("drop_last", "leave out the last, smaller batch of an epoch", true),
+      count(settings::kGroupBySize, 0),
       loader_param(),
   };
 }
