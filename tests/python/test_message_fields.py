@@ -28,7 +28,7 @@ NOT_SENT = {
     "cache": {
         "data_set_bytes", "fields", "fields.high", "fields.low", "fields.name", "fields.unused",
         "fields.whole", "floor_seconds_per_batch", "floor_seconds_per_sample",
-        "serve_seconds_per_sample",
+        "grouped_bytes_share", "serve_seconds_per_sample",
     },
     "block": {"padding_share", "resident_share"},
 }  # fmt: skip

@@ -32,6 +32,11 @@ void fields(Visitor& v, Visited<Visitor, CacheFacts>& cache) {
   v.list({"fields", "that collate gets: the values of some cached samples; may be empty",
           Presence::added, Sent::optional},
          cache.fields);
+  v.number({"grouped_bytes_share",
+            "bytes of padded batches if they were of samples of similar size, over what they are "
+            "now; null: nothing is padded, or sizes are not known",
+            Presence::added, Sent::optional},
+           cache.grouped_bytes_share);
   v.whole(if_sent("idle_workers"), cache.idle_workers);
   v.number({"floor_seconds_per_sample"}, cache.floor_seconds_per_sample);
   v.number({"floor_seconds_per_batch"}, cache.floor_seconds_per_batch);

@@ -34,9 +34,12 @@ struct CacheFacts {
   std::uint64_t most_samples = 0;        ///< that the budgets hold at every boundary; 0: unknown
   double seconds = 0;                    ///< time to fill the caches
   std::optional<double> data_set_bytes;  ///< of the files behind the data set, estimated
-  std::vector<double> serve_seconds_per_sample;    ///< rho_k, one per boundary 0..n
-  std::vector<double> item_bytes;                  ///< per sample, one per boundary 0..n
-  std::vector<FieldValues> fields;                 ///< that collate gets; may be empty
+  std::vector<double> serve_seconds_per_sample;  ///< rho_k, one per boundary 0..n
+  std::vector<double> item_bytes;                ///< per sample, one per boundary 0..n
+  std::vector<FieldValues> fields;               ///< that collate gets; may be empty
+  /// Bytes of padded batches if they were of samples of similar size, over what they are now; empty
+  /// if nothing is padded, or sizes are not known.
+  std::optional<double> grouped_bytes_share;
   int idle_workers = 0;                            ///< that delivered no sample
   std::optional<double> floor_seconds_per_sample;  ///< the tool's own cost on this machine
   std::optional<double> floor_seconds_per_batch;

@@ -286,6 +286,20 @@ TEST_CASE("catalogue: masks as bits in the copy") {
   check_left_out("narrow", file_of(kCifar), machine);
 }
 
+TEST_CASE("catalogue: batches of samples of similar size, where it may change training") {
+  PricedMachine machine{.prices = {{"decode.cifar", {10 * kMicro}}},
+                        .copy_bytes_per_second = 2e7,
+                        .padding = 0.4,
+                        .grouped_predicted = 0.65,
+                        .grouped = 0.65};
+  check_gains("bucket", file_of(kCifar), machine, kSemantic);
+  check_left_out("bucket", file_of(kCifar), machine);
+  machine.grouped = 1;  // What is stored says nothing of the other samples' sizes.
+  check_refused("bucket", file_of(kCifar), machine, kSemantic);
+  machine.grouped_predicted = 1;
+  check_left_out("bucket", file_of(kCifar), machine, kSemantic);
+}
+
 TEST_CASE("catalogue: floats in 16 bits in the copy") {
   const std::string file =
       file_of(kCifar + kFloats, 2, "", R"("model": "lenet", "precision": "bf16-mixed")");

@@ -38,6 +38,11 @@ struct PricedMachine {
   /// Of a field "mask" of [32, 32, 1] besides the image: its type, and what it holds.
   std::string mask_type;
   FieldValues mask_values{};
+  /// Of batches of collate.pad: the share that is padding, and what grouping by size leaves of
+  /// their bytes: as the caches show it, and in fact.
+  double padding = 0;
+  double grouped_predicted = 1;
+  double grouped = 1;
 };
 
 /// A whole image has 32 x 32 pixels.
@@ -58,6 +63,10 @@ class PricedPipeline final : public tune::Subject {
     describe_file(run.chain, now);
     run.machine.memory_available_bytes = machine_.memory_bytes;
     if (!machine_.mask_type.empty()) run.cache.fields = {machine_.mask_values};
+    if (machine_.padding > 0) {
+      run.cache.grouped_bytes_share = machine_.grouped_predicted;
+      for (BlockRecord& block : run.blocks) block.result.padding_share = machine_.padding;
+    }
     return report_of(run);
   }
   /// The simulation knows no stages on the device.
@@ -181,7 +190,8 @@ class PricedPipeline final : public tune::Subject {
       now.bytes.push_back(image.bytes());
       now.fields.push_back(image.fields());
     }
-    chain.source_bytes = image.bytes();
+    chain.source_bytes = image.bytes() / (1 - machine_.padding);
+    if (file["group_by_size"] > 0) chain.source_bytes *= machine_.grouped;
     return now;
   }
 
@@ -199,6 +209,9 @@ class PricedPipeline final : public tune::Subject {
           stage.type.find("random_") != std::string::npos || stage.type.ends_with("jitter");
       same = same && !stage.random;
       stage.cacheable = same;
+    }
+    for (StageDescription& stage : chain.stages) {
+      if (machine_.padding > 0 && stage.category == Category::collate) stage.type = "collate.pad";
     }
   }
 

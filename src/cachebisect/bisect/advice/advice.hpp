@@ -61,6 +61,10 @@ class CACHEBISECT_INTERNAL_API Advice {
   [[nodiscard]] const std::vector<FieldValues>& field_values() const noexcept {
     return measured_->cache.fields;
   }
+  /// What is left of the bytes of batches if samples of similar size shared a batch.
+  [[nodiscard]] const std::optional<double>& grouped_bytes_share() const noexcept {
+    return measured_->cache.grouped_bytes_share;
+  }
   /// What reading asks of storage; empty if it was not counted.
   [[nodiscard]] const std::optional<StorageCounts>& storage() const noexcept {
     return measured_->storage;
@@ -119,6 +123,10 @@ CACHEBISECT_INTERNAL_API void offer_worker_settings(Advice& advice, const StageR
 CACHEBISECT_INTERNAL_API void offer_unused(Advice& advice, const StageReport& stage);
 /// What to try at collate, the copy or a device stage.
 CACHEBISECT_INTERNAL_API void advise_on_batch_stage(Advice& advice, const StageReport& stage);
+/// Proposes batches of samples of similar size, if the stage is one that pads. It changes training.
+/// `where`: what follows the share of padding in the reason.
+CACHEBISECT_INTERNAL_API void offer_buckets(Advice& advice, const StageReport& stage,
+                                            const std::string& where);
 /// What to try at the transfer from worker processes.
 CACHEBISECT_INTERNAL_API void advise_on_transfer(Advice& advice, const StageReport& stage);
 /// What to try where batches are copied into page-locked memory.

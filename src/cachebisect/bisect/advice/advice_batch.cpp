@@ -14,15 +14,8 @@ std::string bytes_per_batch(const ChainDescription& chain) {
   return rate(*bytes * static_cast<double>(chain.batch_size) / 1e6) + " MB per batch";
 }
 
-void propose_buckets(Advice& advice, const StageReport& stage, const std::string& where) {
-  std::optional<CostChanges> changes;
-  if (stage.padding_share) changes = scaled_copy(advice, 1 - *stage.padding_share);
-  advice.add(propose("bucket", stage.name, "group samples of similar size into a batch",
-                     percent(stage.padding_share.value_or(0)) + where, {}, std::move(changes)));
-}
-
 void advise_on_collate(Advice& advice, const StageReport& stage) {
-  if (stage.type == "collate.pad") propose_buckets(advice, stage, " of every batch is padding");
+  offer_buckets(advice, stage, " of every batch is padding");
   offer_worker_settings(advice, stage);
   offer_unused(advice, stage);
   advice.add_workers(stage.name, "batches are put together by the workers");
@@ -69,11 +62,8 @@ void advise_on_copy(Advice& advice, const StageReport& stage) {
   offer_bytes(advice);
   offer_narrow(advice, stage);
   offer_half(advice, stage);
-  for (const StageReport& before : advice.stages()) {
-    if (before.type == "collate.pad") {
-      propose_buckets(advice, before, " of what is copied is padding");
-    }
-  }
+  for (const StageReport& before : advice.stages())
+    offer_buckets(advice, before, " of what is copied is padding");
   advice.add(propose("fewer_bytes", stage.name,
                      "drop fields that the step does not use, or store them narrower",
                      "the copy pays by the byte: " + bytes_per_batch(advice.chain())));

@@ -123,8 +123,8 @@ std::span<const Remedy> first_remedies(const std::vector<Remedy>& remedies) {
 }
 
 bool is_semantic(std::string_view id) noexcept {
-  constexpr std::array<std::string_view, 6> kSemantic{"batch_size",     "precision", "model",
-                                                      "partial_decode", "half",      "reuse"};
+  constexpr std::array<std::string_view, 7> kSemantic{
+      "batch_size", "precision", "model", "partial_decode", "half", "reuse", "bucket"};
   return std::ranges::find(kSemantic, id) != kSemantic.end();
 }
 

@@ -175,6 +175,7 @@ CacheFacts BoundaryCache::State::facts(double began) {
   facts.item_bytes = sizes.item_bytes;
   facts.serve_seconds_per_sample = sizes.serve_seconds_per_sample;
   facts.fields = sizes.fields;
+  facts.grouped_bytes_share = sizes.grouped_bytes_share;
   facts.seconds = monotonic_seconds() - began;
   return facts;
 }

@@ -8,6 +8,7 @@
 #include "cachebisect/executor/load_guard.hpp"
 #include "cachebisect/replay/cache/content_hash.hpp"
 #include "cachebisect/replay/cache/field_values.hpp"
+#include "cachebisect/replay/cache/grouped_bytes.hpp"
 #include "cachebisect/replay/cache/label_check.hpp"
 #include "cachebisect/replay/loop/device_chain.hpp"
 
@@ -159,7 +160,9 @@ ContentSizes CacheContents::sizes() const {
     // Batches are handed over by pointer, at no cost per sample.
     if (!samples_[b].empty()) sizes.serve_seconds_per_sample[b] = serving_seconds(samples_[b]);
   }
-  sizes.fields = field_values(samples_[pipeline_.collate_position()]);
+  const std::vector<Sample>& collated = samples_[pipeline_.collate_position()];
+  sizes.fields = field_values(collated);
+  sizes.grouped_bytes_share = grouped_bytes_share(pipeline_, collated);
   return sizes;
 }
 

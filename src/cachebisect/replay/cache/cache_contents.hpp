@@ -40,6 +40,7 @@ struct ContentSizes {
   std::vector<double> item_bytes;                ///< of one sample, by boundary
   std::vector<double> serve_seconds_per_sample;  ///< by boundary
   std::vector<FieldValues> fields;               ///< that collate gets
+  std::optional<double> grouped_bytes_share;     ///< see CacheFacts
 };
 
 /// Which samples a filling holds.
