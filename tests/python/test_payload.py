@@ -106,3 +106,86 @@ def test_a_job_says_it_with_the_line() -> None:
         assert described["advice"]["fewer_bytes"] == described["advice"]["narrower"]
     finally:
         job.close()
+
+
+def padded(lengths: list[int], to: int, value: float = 0, features: int = 0) -> Any:
+    """Rows of ones to nines of these lengths."""
+    shape = (len(lengths), to, features) if features else (len(lengths), to)
+    rows = 1 + torch.arange(int(numpy.prod(shape))).reshape(shape) % 9
+    for row, length in zip(rows, lengths):
+        row[length:] = value
+    return rows
+
+
+def test_padding_beyond_the_longest_sample_is_named_and_the_line_leaves_it_out() -> None:
+    ids = padded([100, 300, 250, 40], 2048, 0)
+    found = findings({"ids": ids}, SAMPLES)
+    [padding] = [each for each in found if not each.narrower]
+    assert padding.saved == 8 * (2048 - 300)
+    assert padding.text.startswith("92% of batch['ids'] (int64) is padding, 0 at the end of axis 1")
+    held = {"batch": {"ids": ids}}
+    exec(padding.line.split("  # ")[0], held)
+    assert torch.equal(held["batch"]["ids"], ids[:, :300])
+    [narrower] = [each for each in found if each.narrower]
+    assert "uint8 holds them" in narrower.text
+
+
+@pytest.mark.parametrize("value", [0, -100, 11])
+def test_samples_of_different_length_are_better_sorted(value: int) -> None:
+    [padding] = [
+        each
+        for each in findings(padded([1024, 300, 250, 40], 1024, value), SAMPLES)
+        if not each.narrower
+    ]
+    used = 1 - (1024 + 300 + 250 + 40) / 4096
+    assert padding.text.startswith(f"{used:.0%} of batch (int64) is padding, {value} at the end")
+    assert "similar length" in padding.text and "batch_sampler" in padding.line
+    assert padding.saved == pytest.approx(8 * 1024 * used - 8)
+
+
+def test_padding_of_spectrograms_is_found_along_either_axis() -> None:
+    by_time = padded([100, 30, 25, 40], 100, features=80) + 0.5
+    by_time[by_time == 0.5] = 0
+    for batch, axis in ((by_time, 1), (by_time.transpose(1, 2).contiguous(), 2)):
+        [padding] = findings(batch, SAMPLES)
+        assert f"0 at the end of axis {axis}" in padding.text
+
+
+def test_few_values_among_zeros_are_sent_with_their_positions() -> None:
+    words = torch.zeros(SAMPLES, 30_000)
+    words[:, ::100] = torch.rand(SAMPLES, 300) + 0.1
+    [finding] = findings(words, SAMPLES)
+    assert finding.text.startswith("99% of batch (float32) is zero")
+    assert finding.saved == 4 * 30_000 - 8 * 300
+    code, back = finding.line.split("  # in collate_fn; on the device ")
+    held = {"torch": torch, "batch": words}
+    exec(code, held)
+    held["places"], held["values"] = held["batch"]
+    assert torch.equal(eval(back, held), words)
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        torch.rand(SAMPLES, 2048),
+        torch.nn.functional.relu(torch.randn(SAMPLES, 2048)),
+        torch.cat([torch.rand(SAMPLES, 2040), torch.zeros(SAMPLES, 8)], dim=1),
+        torch.full((SAMPLES, 2048), 0.25),
+        torch.zeros(SAMPLES, 8, dtype=torch.float64),
+        torch.full((SAMPLES, 2048), float("nan")),
+    ],
+    ids=["full", "half", "little", "constant", "small", "nan"],
+)
+def test_of_what_is_full_nothing_is_said(batch: Any) -> None:
+    assert texts(batch) == []
+
+
+def test_a_job_that_pads_says_how_not_to() -> None:
+    rows = padded([512, 30, 60, 100] * 4, 512)
+    job = Job(DataLoader(TensorDataset(rows), batch_size=4), KeptState(()))
+    try:
+        described = job.describe(PassThrough(), [])
+        assert any("similar length" in note for note in described["notes"])
+        assert ".to(torch.uint8)" in described["advice"]["narrower"]
+    finally:
+        job.close()

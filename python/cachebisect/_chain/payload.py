@@ -1,5 +1,5 @@
 """Tensors of a batch that fewer bytes would hold: whole numbers in wide types, one-hot labels,
-masks. Thread safe: no state."""
+masks, padding, zeros. Thread safe: no state."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Optional
 
+from .emptiness import emptiness_of
 from .tree_sizes import nbytes
 from .trees import is_dense, is_tensor
 
@@ -15,6 +16,8 @@ _LEAST_SHARE = 0.02
 """Of the bytes of a batch; less is not worth a change."""
 _LEAST_BYTES = 1024
 """Of a sample, likewise."""
+_MOST_OF = 0.9
+"""Of the bytes of a tensor: little is left then."""
 _MASK_VALUES = 64
 """Of a sample: fewer are labels."""
 _MOST_VALUES = 1 << 26
@@ -30,26 +33,40 @@ class Finding:
     saved: float
     text: str
     line: str
+    narrower: bool = True
+    """By another type; False: by leaving something out."""
 
 
 def findings(batch: Any, samples: int) -> list[Finding]:
     """Those of `batch`, which holds so many samples, the largest first. Raises nothing."""
-    found = []
+    found: list[Finding] = []
     total = nbytes(batch) / max(1, samples)
     for name, tensor in named_tensors(batch, "batch"):
         try:
-            finding = _finding(name, tensor, max(1, samples), total)
+            found += _findings(name, tensor, max(1, samples), total)
         except Exception:  # A type that has no order, or a device that has no room.
             continue
-        if finding is not None and finding.saved >= max(_LEAST_BYTES, _LEAST_SHARE * total):
-            found.append(finding)
+    least = max(_LEAST_BYTES, _LEAST_SHARE * total)
+    found = [finding for finding in found if finding.saved >= least]
     return sorted(found, key=lambda finding: -finding.saved)
 
 
-def _finding(name: str, tensor: Any, samples: int, total: float) -> Optional[Finding]:
-    torch = sys.modules["torch"]
+def _findings(name: str, tensor: Any, samples: int, total: float) -> Iterator[Finding]:
     if not is_dense(tensor) or tensor.is_meta or not 0 < tensor.numel() <= _MOST_VALUES:
-        return None
+        return
+    narrower = _in_fewer_bits(name, tensor, samples, total)
+    if narrower is not None:
+        yield narrower
+        if narrower.saved > tensor.numel() * tensor.element_size() / samples * _MOST_OF:
+            return
+    empty = emptiness_of(name, tensor, samples)
+    if empty is not None:
+        saved = empty.saved / samples
+        yield Finding(saved, _text(empty.how, saved, total), empty.line, narrower=False)
+
+
+def _in_fewer_bits(name: str, tensor: Any, samples: int, total: float) -> Optional[Finding]:
+    torch = sys.modules["torch"]
     values, size = tensor.numel() / samples, tensor.element_size()
     kind = str(tensor.dtype).replace("torch.", "")
     if tensor.dtype == torch.bool:

@@ -75,7 +75,10 @@ class WorkerFindings:
         if self.unused:
             lines[UNUSED] = line_without(self.unused, self.parts_are_of_samples)
         if self.payload:
-            lines.update(dict.fromkeys(("narrower", "fewer_bytes"), self.payload[0].line))
+            lines["fewer_bytes"] = self.payload[0].line
+            narrower = [finding.line for finding in self.payload if finding.narrower]
+            if narrower:
+                lines["narrower"] = narrower[0]
         if self.faults is not None and self.faults.is_much:
             lines[MALLOC] = line_of(MALLOC, f'"{KEEP}"')
         if self._dask_outnumbers_cores():
