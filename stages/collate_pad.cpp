@@ -94,7 +94,9 @@ class PadCollate final : public CollateStage {
 
 void register_collate_pad(Registry& registry) {
   registry.add({.type = "collate.pad",
-                .doc = "Batches samples of different sizes, padded with zeros",
+                .doc =
+                    "Batches samples of different sizes, padded with zeros to the largest of the "
+                    "batch; `group_by_size` of the pipeline makes that less",
                 .kind = StageKind::collate,
                 .params = {layout_param("layout of images in the batch", "NCHW")},
                 .example = R"({"layout": "NCHW"})",

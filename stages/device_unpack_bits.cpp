@@ -1,37 +1,20 @@
 // device.unpack_bits: zeros and ones from the bits that augment.pack_bits made, after the copy.
-#include <cmath>
 #include <string>
-#include <vector>
 
 #include "stages/support/batch_field_stage.hpp"
 #include "stages/support/cast_spec.hpp"
 #include "stages/support/field_stage.hpp"
+#include "stages/support/sample_shape.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"
 
 namespace cachebisect::stages {
 namespace {
 
-constexpr double kMostValues = 1e12;
-
-/// Of a sample; throws Error(usage) unless all dimensions are whole numbers, of not too many
-/// values.
-Shape shape_param(const Params& params) {
-  std::vector<std::int64_t> dims;
-  double values = 1;
-  for (const double side : params.numbers("shape")) {
-    dims.push_back(static_cast<std::int64_t>(side));
-    values *= side;
-    if (side != std::floor(side)) throw Error(ErrorKind::usage, "shape must be whole numbers");
-  }
-  if (values > kMostValues) throw Error(ErrorKind::usage, "shape has too many values");
-  return Shape(dims);
-}
-
 class DeviceUnpackBits final : public BatchFieldStage {
  public:
   explicit DeviceUnpackBits(const Params& params)
-      : BatchFieldStage(params), shape_(shape_param(params)), dtype_(dtype_of(params)) {}
+      : BatchFieldStage(params), shape_(sample_shape_of(params)), dtype_(dtype_of(params)) {}
 
  private:
   FieldSpec infer_field(const FieldSpec& input) const override {
@@ -69,14 +52,7 @@ void register_device_unpack_bits(Registry& registry) {
       {.type = "device.unpack_bits",
        .doc = "Bits of augment.pack_bits as zeros and ones, on the device",
        .kind = StageKind::device,
-       .params = {{.name = "shape",
-                   .type = ParamType::number_list,
-                   .doc = "of the field of one sample, as the batch has it",
-                   .minimum = 1,
-                   .maximum = 1e9,
-                   .min_items = 1,
-                   .max_items = Shape::kMaxRank - 1},
-                  dtype},
+       .params = {sample_shape_param(), dtype},
        .example = R"({"shape": [32, 32], "fields": ["mask"]})",
        .make = [](const Params& params) { return std::make_unique<DeviceUnpackBits>(params); }});
 }

@@ -114,7 +114,10 @@ std::vector<KernelFigure> kernel_figures(Device& device, std::int64_t samples, i
                       Stream& stream) { ops.transpose(from, to, kToPlanes, stream); }),
       kernels.time("unpack_bits", uint8, {samples, 18816}, uint8, {samples, 150528},
                    [](DeviceOps& ops, const ConstTensorView& from, const TensorView& to,
-                      Stream& stream) { ops.unpack_bits(from, to, stream); })};
+                      Stream& stream) { ops.unpack_bits(from, to, stream); }),
+      kernels.time("unpack_nonzeros", uint8, {samples, 24000}, DType::float32, {samples, 150528},
+                   [](DeviceOps& ops, const ConstTensorView& from, const TensorView& to,
+                      Stream& stream) { ops.unpack_nonzeros(from, to, stream); })};
   const Shape some{std::min<std::int64_t>(samples, kMaxImagesAtOnce), 3, 224, 224};
   figures.push_back(kernels.time("crop", uint8, some, uint8, some, shift_and_flip));
   const Buffer sums = sums_of(device);

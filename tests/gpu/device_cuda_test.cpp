@@ -198,6 +198,27 @@ TEST_CASE_FIXTURE(CopyFixture, "one_hot, unpack_bits and transpose equal the hos
               });
 }
 
+TEST_CASE_FIXTURE(CopyFixture,
+                  "positions and values equal the host's" * doctest::skip(no_device())) {
+  constexpr std::size_t kRows = 333;
+  constexpr std::size_t kEntries = 40;
+  for (const DType dtype : kDTypes) {
+    const std::size_t row = kEntries * (4 + size_of(dtype));
+    std::vector<std::byte> bytes(kRows * row, std::byte{3});
+    for (std::size_t n = 0; n < kRows; ++n) {
+      for (std::size_t k = 0; k < kEntries; ++k) {
+        const auto position = static_cast<std::int32_t>((n * 13 + k * 11) % 1001);
+        std::memcpy(bytes.data() + n * row + 4 * k, &position, sizeof position);
+      }
+    }
+    check_equal(*this, DType::uint8, Shape{kRows, static_cast<std::int64_t>(row)}, dtype,
+                Shape{kRows, 997}, bytes,
+                [](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
+                  ops.unpack_nonzeros(a, b, s);
+                });
+  }
+}
+
 TEST_CASE_FIXTURE(CopyFixture, "any order of axes equals the host's" * doctest::skip(no_device())) {
   const Shape images{2, 31, 17, 3};
   using Axes = std::array<std::size_t, 4>;

@@ -26,7 +26,7 @@ NOT_SENT = {
         "stages.output_bytes", "stages.side_effects", "stages.stateful", "sync_every",
     },
     "cache": {
-        "data_set_bytes", "fields", "fields.high", "fields.low", "fields.name", "fields.unused",
+        "data_set_bytes", "fields", "fields.high", "fields.low", "fields.name", "fields.nonzero", "fields.unused",
         "fields.whole", "floor_seconds_per_batch", "floor_seconds_per_sample",
         "grouped_bytes_share", "serve_seconds_per_sample",
     },

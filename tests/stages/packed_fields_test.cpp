@@ -1,4 +1,7 @@
 // Whole numbers in fewer bits before the copy, and what the device makes of them: the same values.
+#include <algorithm>
+#include <cstring>
+#include <limits>
 #include <numeric>
 
 #include "stages/conformance.hpp"
@@ -100,6 +103,49 @@ TEST_CASE("bits and narrow numbers reach the step as they were, in every type") 
                   built("device.cast", R"({"fields": ["mask"], "dtype": ")" + type + "\"}")) ==
           batches(labels, {}, {}));
   }
+}
+
+TEST_CASE("fields that are mostly zeros reach the step as they were, in every type") {
+  for (const DType dtype :
+       {DType::uint8, DType::int32, DType::int64, DType::float32, DType::float64}) {
+    const std::string type(to_string(dtype));
+    CAPTURE(type);
+    const Masks masks{dtype, Shape{6, 4}, 9};
+    const auto wanted = batches(masks, {}, {});
+    for (const std::string most : {"24", "100"}) {
+      CHECK(batches(masks,
+                    built("augment.pack_nonzeros", R"({"fields": ["mask"], "most": )" + most + "}"),
+                    built("device.unpack_nonzeros",
+                          R"({"fields": ["mask"], "shape": [6, 4], "dtype": ")" + type + "\"}")) ==
+            wanted);
+    }
+  }
+}
+
+TEST_CASE("more values than have a place are an error, and negative zeros and NaN are values") {
+  const std::string eight = R"({"fields": ["mask"], "most": 3})";  // Rounded up.
+  CHECK(has(refusal("augment.pack_nonzeros", eight, {DType::float32, Shape{8, 8}, 3}),
+            "values are not zero, and \"most\" is 8"));
+  CHECK(refusal("augment.pack_nonzeros", eight, {DType::float32, Shape{2, 4}, 3}).empty());
+  Sample input;
+  const auto values = input.field("mask").resize_as<float>(Shape{20});
+  std::ranges::fill(values, 0.0F);
+  values[3] = -0.0F;
+  values[19] = std::numeric_limits<float>::quiet_NaN();
+  Arena arena;
+  Sample packed;
+  packed.begin_from(input);
+  const auto stage =
+      std::dynamic_pointer_cast<SampleStage>(built("augment.pack_nonzeros", eight).stage);
+  static_cast<void>(stage->infer({{"mask", DType::float32, Shape{20}}}));
+  stage->process(input, packed, SampleContext({}, arena));
+  std::vector<float> back(20, 1.0F);
+  const auto device = make_cpu_device();
+  const auto stream = device->make_stream();
+  device->ops().unpack_nonzeros(
+      dense_view(const_cast<std::byte*>(packed.field("mask").data()), DType::uint8, Shape{1, 64}),
+      dense_view(reinterpret_cast<std::byte*>(back.data()), DType::float32, Shape{1, 20}), *stream);
+  CHECK(std::memcmp(back.data(), values.data(), 80) == 0);
 }
 
 TEST_CASE("a value that does not fit is an error, and never another value") {

@@ -73,6 +73,10 @@ class EmulatedOps final : public DeviceOps {
   void unpack_bits(const ConstTensorView& from, const TensorView& to, Stream& /*stream*/) override {
     op_checks::unpack_bits(from, to);
   }
+  void unpack_nonzeros(const ConstTensorView& from, const TensorView& to,
+                       Stream& /*stream*/) override {
+    op_checks::unpack_nonzeros(from, to);
+  }
   void transpose(const ConstTensorView& from, const TensorView& to,
                  std::span<const std::size_t> axes, Stream& /*stream*/) override {
     op_checks::transpose(from, to, axes);

@@ -34,6 +34,11 @@ class CACHEBISECT_API DeviceOps {
                        Stream& stream) = 0;
   /// Bits, most significant first, of uint8 [N, B] -> uint8 0/1 [N, 8 B].
   virtual void unpack_bits(const ConstTensorView& from, const TensorView& to, Stream& stream) = 0;
+  /// uint8 [N, M (4 + E)] -> any dtype of E bytes, N rows of V values: zeros, but for the values of
+  /// row n at its positions. A row of `from` has M int32 positions in [0, V), less than 0 for none,
+  /// and then M values. Of equal positions any may count.
+  virtual void unpack_nonzeros(const ConstTensorView& from, const TensorView& to,
+                               Stream& stream) = 0;
   /// Axis i of `to` is axis `axes[i]` of `from`.
   virtual void transpose(const ConstTensorView& from, const TensorView& to,
                          std::span<const std::size_t> axes, Stream& stream) = 0;

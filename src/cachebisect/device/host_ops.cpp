@@ -139,6 +139,28 @@ class HostOps final : public DeviceOps {
     }
   }
 
+  void unpack_nonzeros(const ConstTensorView& from, const TensorView& to,
+                       Stream& /*stream*/) override {
+    op_checks::unpack_nonzeros(from, to);
+    const std::size_t element = size_of(to.dtype);
+    std::memset(to.data, 0, to.byte_size());
+    if (to.shape[0] == 0) return;
+    const auto rows = static_cast<std::size_t>(to.shape[0]);
+    const std::size_t row_bytes = to.byte_size() / rows;
+    const auto most = static_cast<std::size_t>(from.shape[1]) / (sizeof(std::int32_t) + element);
+    for (std::size_t n = 0; n < rows; ++n) {
+      const std::byte* const row = from.data + n * static_cast<std::size_t>(from.shape[1]);
+      const std::byte* const values = row + most * sizeof(std::int32_t);
+      for (std::size_t k = 0; k < most; ++k) {
+        std::int32_t position = 0;
+        std::memcpy(&position, row + k * sizeof position, sizeof position);
+        const auto at = static_cast<std::size_t>(position) * element;
+        if (position < 0 || at >= row_bytes) continue;
+        std::memcpy(to.data + n * row_bytes + at, values + k * element, element);
+      }
+    }
+  }
+
   void transpose(const ConstTensorView& from, const TensorView& to,
                  std::span<const std::size_t> axes, Stream& /*stream*/) override {
     op_checks::transpose(from, to, axes);

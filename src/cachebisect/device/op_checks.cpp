@@ -84,6 +84,15 @@ void unpack_bits(const ConstTensorView& from, const TensorView& to) {
           "unpack_bits", from, to, "[N, B] becomes [N, 8 B]");
 }
 
+void unpack_nonzeros(const ConstTensorView& from, const TensorView& to) {
+  require_dense("unpack_nonzeros", from, to);
+  const auto entry = static_cast<std::int64_t>(sizeof(std::int32_t) + size_of(to.dtype));
+  require(from.dtype == DType::uint8 && from.shape.rank() == 2 && to.shape.rank() > 0 &&
+              from.shape[0] == to.shape[0] && from.shape[1] % entry == 0,
+          "unpack_nonzeros", from, to,
+          "the input must be uint8 [N, M (4 + bytes of an element)], the output [N, ...]");
+}
+
 void transpose(const ConstTensorView& from, const TensorView& to,
                std::span<const std::size_t> axes) {
   require_dense("transpose", from, to);

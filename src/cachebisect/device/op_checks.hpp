@@ -14,6 +14,7 @@ void affine(const ConstTensorView& from, const TensorView& to, std::span<const f
             std::span<const float> bias, std::size_t channel_axis);
 void one_hot(const ConstTensorView& labels, const TensorView& to);
 void unpack_bits(const ConstTensorView& from, const TensorView& to);
+void unpack_nonzeros(const ConstTensorView& from, const TensorView& to);
 void transpose(const ConstTensorView& from, const TensorView& to,
                std::span<const std::size_t> axes);
 /// `windows` and `changes`: how many there are.

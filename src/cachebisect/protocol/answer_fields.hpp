@@ -14,6 +14,9 @@ void fields(Visitor& v, Visited<Visitor, FieldValues>& values) {
   v.text({"name", {}, Presence::required}, values.name);
   v.number({"low"}, values.low);
   v.number({"high"}, values.high);
+  v.amount({"nonzero", "values that are not zero, of the sample that has most of them",
+            Presence::added, Sent::optional},
+           values.nonzero);
   v.flag({"whole", "all are whole numbers"}, values.whole);
   v.flag({"unused", "neither the training step nor a stage behind collate reads it"},
          values.unused);

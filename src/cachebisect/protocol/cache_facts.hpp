@@ -21,6 +21,7 @@ struct FieldValues {
   std::string name;
   double low = 0;
   double high = 0;
+  double nonzero = 0;   ///< values that are not zero, of the sample that has most of them
   bool whole = true;    ///< all are whole numbers
   bool unused = false;  ///< neither the training step nor a stage behind collate reads it
 };

@@ -167,6 +167,32 @@ TEST_CASE_FIXTURE(Fixture, "one_hot, unpack_bits and transpose equal the host's"
               });
 }
 
+TEST_CASE_FIXTURE(Fixture, "unpack_nonzeros equals the host's, from and to any address") {
+  constexpr int kRows = 7;
+  constexpr int kEntries = 8;
+  for (const DType dtype : kDTypes) {
+    CAPTURE(to_string(dtype));
+    const std::size_t row = kEntries * (4 + size_of(dtype));
+    std::vector<std::byte> bytes(kRows * row, std::byte{3});
+    for (std::size_t n = 0; n < kRows; ++n) {
+      for (std::size_t k = 0; k < kEntries; ++k) {
+        const auto position =
+            static_cast<std::int32_t>(k == n ? -1 : static_cast<int>(n * 13 + k * 11) % 100);
+        std::memcpy(bytes.data() + n * row + 4 * k, &position, sizeof position);
+      }
+    }
+    const Shape shape{kRows, static_cast<std::int64_t>(row)};
+    for (const std::size_t shift : {0, 1, 2, 3, 4}) {
+      check_equal(
+          view_of(bytes, DType::uint8, shape), dtype, Shape{kRows, 4, 23},
+          [](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
+            ops.unpack_nonzeros(a, b, s);
+          },
+          shift);
+    }
+  }
+}
+
 TEST_CASE_FIXTURE(Fixture, "any order of axes equals the host's") {
   std::vector<double> values;
   for (int i = 0; i < 2 * 5 * 7 * 3; ++i) values.push_back(i % 128);

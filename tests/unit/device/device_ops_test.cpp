@@ -192,6 +192,15 @@ TEST_CASE_FIXTURE(Fixture, "unpack_bits puts the most significant bit first") {
         std::vector<std::uint8_t>{1, 0, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 0, 0, 0, 0});
 }
 
+TEST_CASE_FIXTURE(Fixture, "unpack_nonzeros puts values at their positions, and zeros elsewhere") {
+  // Two positions and values of a byte per row; less than 0 and beyond the end are none.
+  Tensor<std::uint8_t> source(DType::uint8, {2, 10}, {2,    0,    0,    0,    0, 0, 0, 0, 7, 9,
+                                                      0xff, 0xff, 0xff, 0xff, 3, 0, 0, 0, 5, 6});
+  Tensor<std::uint8_t> target(DType::uint8, {2, 3}, {1, 1, 1, 1, 1, 1});
+  ops.unpack_nonzeros(source.view(), target.view(), *stream);
+  CHECK(target.values() == std::vector<std::uint8_t>{9, 0, 7, 0, 0, 0});
+}
+
 TEST_CASE_FIXTURE(Fixture, "transpose permutes axes") {
   const Shape shape{2, 3, 4, 5};
   auto source = random_bytes(shape, 9);
@@ -216,6 +225,7 @@ TEST_CASE_FIXTURE(Fixture, "tensors that do not fit are refused, and empty ones 
   CHECK_THROWS_AS(ops.cast(source.view(), other.view(), *stream), Error);
   CHECK_THROWS_AS(ops.one_hot(other.view(), other.view(), 1, 0, *stream), Error);
   CHECK_THROWS_AS(ops.unpack_bits(source.view(), source.view(), *stream), Error);
+  CHECK_THROWS_AS(ops.unpack_nonzeros(source.view(), other.view(), *stream), Error);
   const std::array<std::size_t, 2> twice{0, 0};
   CHECK_THROWS_AS(ops.transpose(source.view(), source.view(), twice, *stream), Error);
 

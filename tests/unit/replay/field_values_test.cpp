@@ -42,8 +42,10 @@ TEST_CASE("the values of fields, over all samples") {
   CHECK(all[0].low == 0);
   CHECK(all[0].high == 2);
   CHECK(all[0].whole);
+  CHECK(all[0].nonzero == 2);
   CHECK(all[1].low == -10);
   CHECK(all[1].high == 0);
+  CHECK(all[1].nonzero == 1);
   CHECK_FALSE(all[2].whole);
   CHECK(all[2].high == 300);
   CHECK(all[3].whole);

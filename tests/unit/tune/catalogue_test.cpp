@@ -274,6 +274,19 @@ TEST_CASE("catalogue: fields that the step does not read, left out of the copy")
   check_left_out("unused", file_of(kCifar), machine);
 }
 
+TEST_CASE("catalogue: what is mostly zeros as positions and values in the copy") {
+  PricedMachine machine{
+      .prices = {{"decode.cifar", {10 * kMicro}}},
+      .copy_bytes_per_second = 4e7,
+      .mask_type = "float64",
+      .mask_values = {.name = "mask", .high = 0.5, .nonzero = 90, .whole = false}};
+  check_gains("sparse", file_of(kCifar), machine);
+  machine.prices["augment.pack_nonzeros"] = {900 * kMicro};
+  check_refused("sparse", file_of(kCifar), machine);
+  machine.mask_values.nonzero = 500;  // A position for each takes what their zeros would.
+  check_left_out("sparse", file_of(kCifar), machine);
+}
+
 TEST_CASE("catalogue: masks as bits in the copy") {
   PricedMachine machine{.prices = {{"decode.cifar", {10 * kMicro}}},
                         .copy_bytes_per_second = 2e7,

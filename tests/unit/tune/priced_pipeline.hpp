@@ -143,6 +143,8 @@ class PricedPipeline final : public tune::Subject {
     if (use == "augment.drop") image.mask_bytes = 0;
     if (use == "augment.narrow") image.mask_bytes = 1;
     if (use == "augment.pack_bits") image.mask_bytes = 1.0 / 8;
+    if (use == "augment.pack_nonzeros")
+      image.mask_bytes *= stage["most"].get<double>() * 1.5 / Image{}.pixels();
     const bool crops = use == "augment.random_crop" || use.ends_with("random_resized_crop");
     if (crops) image.side = stage["size"].is_array() ? stage["size"][0] : stage["size"];
   }

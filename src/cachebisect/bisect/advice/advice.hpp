@@ -163,6 +163,8 @@ CACHEBISECT_INTERNAL_API void offer_device(Advice& advice, const StageReport& st
 CACHEBISECT_INTERNAL_API void offer_half(Advice& advice, const StageReport& copy);
 /// Fields of whole numbers in fewer bits, at the copy of a pipeline file.
 CACHEBISECT_INTERNAL_API void offer_narrow(Advice& advice, const StageReport& copy);
+/// A field that is mostly zeros as positions and values, at the copy of a pipeline file.
+CACHEBISECT_INTERNAL_API void offer_sparse(Advice& advice, const StageReport& copy);
 /// As offer_device(), for all stages that make floats of uint8.
 CACHEBISECT_INTERNAL_API void offer_bytes(Advice& advice);
 

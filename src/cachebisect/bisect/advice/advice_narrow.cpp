@@ -69,14 +69,6 @@ struct Fitting {
   }
 };
 
-/// Bits lie in a batch as in a sample: not where collate puts the channels of an image first.
-bool keeps_its_order(std::vector<std::int64_t>& dims, bool planar) {
-  if (!planar || dims.size() != 3) return true;
-  if (dims.back() != 1) return false;
-  std::rotate(dims.begin(), dims.end() - 1, dims.end());
-  return true;
-}
-
 /// The narrowest type that holds the values and is narrower; null if there is none.
 const NumberType* narrowest(const FieldValues& values, const NumberType& now) {
   const auto* const found = std::ranges::find_if(kTypes, [&](const NumberType& type) {

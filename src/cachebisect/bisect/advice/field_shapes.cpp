@@ -68,4 +68,11 @@ std::optional<double> bytes_of(const FieldText& field) {
   return bytes;
 }
 
+bool keeps_its_order(std::vector<std::int64_t>& dims, bool planar) {
+  if (!planar || dims.size() != 3) return true;
+  if (dims.back() != 1) return false;
+  std::rotate(dims.begin(), dims.end() - 1, dims.end());
+  return true;
+}
+
 }  // namespace cachebisect

@@ -33,6 +33,11 @@ struct FieldText {
 /// Of the field; empty if its shape or type is not known.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<double> bytes_of(const FieldText& field);
 
+/// Makes the dimensions of a sample those that a batch has. False if its values do not lie in a
+/// batch as in the sample: where collate puts the channels of an image first (`planar`).
+[[nodiscard]] CACHEBISECT_INTERNAL_API bool keeps_its_order(std::vector<std::int64_t>& dims,
+                                                            bool planar);
+
 /// Takes the first dimension off; empty for "?", and where there is none.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<std::int64_t> take_side(
     std::string_view& dims);

@@ -60,6 +60,16 @@ class CudaOps final : public DeviceOps {
           "launch of the unpack_bits kernel");
   }
 
+  void unpack_nonzeros(const ConstTensorView& from, const TensorView& to, Stream& stream) override {
+    op_checks::unpack_nonzeros(from, to);
+    if (to.byte_size() == 0) return;
+    use_device(ordinal_);
+    check(
+        kernels::unpack_nonzeros(from.data, to.data, size_of(to.dtype), to.shape[0], from.shape[1],
+                                 to.shape.elements() / to.shape[0], stream_of(stream)),
+        "launch of the unpack_nonzeros kernel");
+  }
+
   void transpose(const ConstTensorView& from, const TensorView& to,
                  std::span<const std::size_t> axes, Stream& stream) override {
     op_checks::transpose(from, to, axes);

@@ -38,6 +38,12 @@ cudaError_t one_hot(const void* labels, DType label_dtype, void* to, DType to_dt
 /// `count` bytes become 8 x `count`.
 cudaError_t unpack_bits(const void* from, void* to, std::int64_t count, cudaStream_t stream);
 
+/// Rows of `row_bytes`, of int32 positions and then of values of `element_bytes`, become rows of
+/// `values` values: zeros, but for those.
+cudaError_t unpack_nonzeros(const void* from, void* to, std::size_t element_bytes,
+                            std::int64_t rows, std::int64_t row_bytes, std::int64_t values,
+                            cudaStream_t stream);
+
 /// One thread that is busy for so many nanoseconds by the device's own timer.
 cudaError_t spin(std::int64_t nanoseconds, cudaStream_t stream);
 

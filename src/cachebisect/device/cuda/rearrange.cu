@@ -1,4 +1,4 @@
-// one_hot and unpack_bits: kernels that move values and compute nothing.
+// one_hot, unpack_bits, unpack_nonzeros: kernels that move values and compute nothing.
 #include "cachebisect/device/cuda/elements.cuh"
 #include "cachebisect/device/cuda/kernels.hpp"
 #include "cachebisect/device/cuda/quads.cuh"
@@ -40,7 +40,41 @@ __global__ void unpack_bits_kernel(const std::uint8_t* __restrict__ from,
   }
 }
 
+/// Byte by byte: rows may begin at any address.
+__global__ void unpack_nonzeros_kernel(const std::uint8_t* __restrict__ from,
+                                       std::uint8_t* __restrict__ to, std::int64_t count,
+                                       std::int64_t most, std::int64_t element_bytes,
+                                       std::int64_t row_bytes, std::int64_t values) {
+  constexpr std::int64_t kPosition = sizeof(std::int32_t);
+  for (std::int64_t i = first_element(); i < count; i += element_step()) {
+    const std::int64_t row = i / most;
+    const std::int64_t k = i - row * most;
+    const std::uint8_t* const begin = from + row * row_bytes;
+    std::uint32_t bits = 0;
+    for (int b = 0; b < kPosition; ++b) {
+      bits |= static_cast<std::uint32_t>(begin[k * kPosition + b]) << (8 * b);
+    }
+    const auto position = static_cast<std::int32_t>(bits);
+    if (position < 0 || position >= values) continue;
+    const std::uint8_t* const value = begin + most * kPosition + k * element_bytes;
+    std::uint8_t* const target = to + (row * values + position) * element_bytes;
+    for (std::int64_t b = 0; b < element_bytes; ++b) target[b] = value[b];
+  }
+}
+
 }  // namespace
+
+cudaError_t unpack_nonzeros(const void* from, void* to, std::size_t element_bytes,
+                            std::int64_t rows, std::int64_t row_bytes, std::int64_t values,
+                            cudaStream_t stream) {
+  const auto element = static_cast<std::int64_t>(element_bytes);
+  const std::int64_t most = row_bytes / (static_cast<std::int64_t>(sizeof(std::int32_t)) + element);
+  const cudaError_t cleared =
+      cudaMemsetAsync(to, 0, static_cast<std::size_t>(rows * values) * element_bytes, stream);
+  if (cleared != cudaSuccess || most == 0) return cleared;
+  return launch(unpack_nonzeros_kernel, rows * most, stream, static_cast<const std::uint8_t*>(from),
+                static_cast<std::uint8_t*>(to), rows * most, most, element, row_bytes, values);
+}
 
 cudaError_t one_hot(const void* labels, DType label_dtype, void* to, DType to_dtype,
                     std::int64_t rows, std::int64_t classes, float on, float off,

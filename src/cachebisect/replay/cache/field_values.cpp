@@ -16,7 +16,9 @@ FieldValues range_of(const T* values, std::size_t count) {
   T low = values[0];
   T high = values[0];
   bool whole = true;
+  std::size_t nonzero = 0;
   for (std::size_t i = 0; i < count; ++i) {
+    nonzero += values[i] != T{} ? 1 : 0;
     low = std::min(low, values[i]);
     high = std::max(high, values[i]);
     // Also false for NaN, and for what no integer of 64 bits holds.
@@ -27,7 +29,10 @@ FieldValues range_of(const T* values, std::size_t count) {
           inside && static_cast<T>(static_cast<std::int64_t>(inside ? values[i] : 0)) == values[i];
     }
   }
-  return {.low = static_cast<double>(low), .high = static_cast<double>(high), .whole = whole};
+  return {.low = static_cast<double>(low),
+          .high = static_cast<double>(high),
+          .nonzero = static_cast<double>(nonzero),
+          .whole = whole};
 }
 
 /// Empty for types of which nothing is said.
@@ -74,6 +79,7 @@ std::optional<FieldValues> values_of(std::span<const Sample> samples, const std:
     }
     all->low = std::min(all->low, one->low);
     all->high = std::max(all->high, one->high);
+    all->nonzero = std::max(all->nonzero, one->nonzero);
     all->whole = all->whole && one->whole;
   }
   if (all) all->name = name;
