@@ -26,8 +26,9 @@ NOT_SENT = {
         "stages.output_bytes", "stages.side_effects", "stages.stateful", "sync_every",
     },
     "cache": {
-        "data_set_bytes", "fields", "fields.high", "fields.low", "fields.name", "fields.nonzero", "fields.unused",
-        "fields.whole", "floor_seconds_per_batch", "floor_seconds_per_sample",
+        "data_set_bytes", "fields", "fields.high", "fields.low", "fields.name",
+        "fields.nonzero", "fields.unused", "fields.whole",
+        "floor_seconds_per_batch", "floor_seconds_per_sample",
         "grouped_bytes_share", "serve_seconds_per_sample",
     },
     "block": {"padding_share", "resident_share"},

@@ -57,17 +57,18 @@ def _padding_of(tensor: Any, samples: int) -> Optional[_Padding]:
 
 def _padding_along(tensor: Any, axis: int) -> Iterator[_Padding]:
     torch = sys.modules["torch"]
-    rows = tensor.movedim(axis, 1).reshape(tensor.shape[0], tensor.shape[axis], -1)
-    length = rows.shape[1]
+    length = tensor.shape[axis]
     if length < _LEAST_LENGTH:
         return
-    last = rows[:, -1]
+    last = tensor.select(axis, -1).reshape(tensor.shape[0], -1)
     ends = last[(last == last[:, :1]).all(dim=1), 0]
     if len(ends) == 0:
         return
     value = ends.mode().values
-    used = (rows != value).any(dim=2)
-    places = torch.arange(1, length + 1, device=rows.device)
+    used = tensor != value
+    if tensor.dim() == 3:
+        used = used.any(dim=3 - axis)
+    places = torch.arange(1, length + 1, device=tensor.device)
     lengths = (used * places).amax(dim=1)
     inside = int(lengths.sum())
     if inside > 0 and int(used.sum()) >= _LEAST_USED * inside:
@@ -78,8 +79,8 @@ def _without_padding(name: str, tensor: Any, padding: _Padding) -> Emptiness:
     longest = int(padding.lengths.amax())
     size = tensor.numel() * tensor.element_size()
     how = (
-        f"{padding.share:.0%} of {name} ({_kind(tensor)}) is padding, {padding.value:g} at the end "
-        f"of axis {padding.axis}"
+        f"{padding.share:.0%} of {name} ({kind_of(tensor)}) is padding, {padding.value:g} at the "
+        f"end of axis {padding.axis}"
     )
     beyond = 1 - longest / padding.length
     if beyond >= padding.share / 2:
@@ -109,14 +110,16 @@ def _as_positions(name: str, tensor: Any) -> Optional[Emptiness]:
         tensor.element_size() + _POSITION_BYTES
     )
     zeros = 1 - values / tensor.numel()
-    how = f"{zeros:.0%} of {name} ({_kind(tensor)}) is zero: positions and values hold it"
+    kind, shape = kind_of(tensor), tuple(tensor.shape)
+    how = f"{zeros:.0%} of {name} ({kind}) is zero: positions and values hold it"
     line = (
         f"places = {name}.flatten().nonzero()[:, 0]; {name} = (places.int(), "
         f"{name}.flatten()[places])  # in collate_fn; on the device torch.zeros({tensor.numel()}, "
-        f"dtype=torch.{_kind(tensor)}).scatter(0, places.long(), values).view{tuple(tensor.shape)}"
+        f"dtype=torch.{kind}).scatter(0, places.long(), values).view{shape}"
     )
     return Emptiness(saved, how, line)
 
 
-def _kind(tensor: Any) -> str:
+def kind_of(tensor: Any) -> str:
+    """The name of its type: "float32"."""
     return str(tensor.dtype).replace("torch.", "")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from .emptiness import emptiness_of
+from .emptiness import emptiness_of, kind_of
 from .tree_sizes import nbytes
 from .trees import is_dense, is_tensor
 
@@ -68,7 +68,7 @@ def _findings(name: str, tensor: Any, samples: int, total: float) -> Iterator[Fi
 def _in_fewer_bits(name: str, tensor: Any, samples: int, total: float) -> Optional[Finding]:
     torch = sys.modules["torch"]
     values, size = tensor.numel() / samples, tensor.element_size()
-    kind = str(tensor.dtype).replace("torch.", "")
+    kind = kind_of(tensor)
     if tensor.dtype == torch.bool:
         least, most = 0.0, 1.0
     elif tensor.is_complex() or (tensor.is_floating_point() and not _whole(tensor)):

@@ -72,9 +72,7 @@ BatchLoader::BatchLoader(const Pipeline& pipeline, Device& device, const Executo
       grain_(grain_of(options, pipeline.batch_size())),
       grains_((pipeline.batch_size() + grain_ - 1) / grain_),
       sampler_(sampler_of(pipeline)),
-      grouped_(pipeline.spec().group_by_size > 0
-                   ? std::make_unique<GroupedOrder>(pipeline_, sampler_)
-                   : nullptr),
+      grouped_(grouped_order_of(pipeline)),
       layouts_(row_layouts(pipeline)),
       ring_(fitting_slots(pipeline, options), pipeline, device.slot_memory(options.pinned)) {
   LoaderTraits traits{measure_probe_clocks(), options.observation_budget, ring_.size()};

@@ -108,7 +108,7 @@ class CACHEBISECT_INTERNAL_API BatchLoader {
   const std::int64_t grain_;
   const std::int64_t grains_;  // per batch
   const Sampler sampler_;
-  const std::unique_ptr<GroupedOrder> grouped_;  // null: not grouped
+  const std::shared_ptr<const GroupedOrder> grouped_;  // null: not grouped
   const std::vector<RowLayout> layouts_;
   SlotRing ring_;
   SkipCounter skipped_;

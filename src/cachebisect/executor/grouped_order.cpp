@@ -30,13 +30,18 @@ void shuffle_batches(std::vector<SizedSample>& samples, std::uint64_t batch_size
 
 }  // namespace
 
-GroupedOrder::GroupedOrder(const Pipeline& pipeline, const Sampler& sampler)
+GroupedOrder::GroupedOrder(const Pipeline& pipeline)
     : source_(std::static_pointer_cast<const SourceStage>(pipeline.stages().front().stage)),
-      sampler_(&sampler),
+      sampler_(sampler_of(pipeline)),
       seed_(pipeline.spec().seed),
       batch_size_(static_cast<std::uint64_t>(pipeline.batch_size())),
       window_(batch_size_ * static_cast<std::uint64_t>(pipeline.spec().group_by_size)),
       epoch_length_(epoch_length(pipeline)) {}
+
+std::shared_ptr<const GroupedOrder> grouped_order_of(const Pipeline& pipeline) {
+  if (pipeline.spec().group_by_size == 0) return nullptr;
+  return std::make_shared<const GroupedOrder>(pipeline);
+}
 
 std::shared_ptr<const OrderWindow> GroupedOrder::window(std::uint64_t epoch, std::uint64_t shift,
                                                         std::uint64_t offset) const {
@@ -56,7 +61,7 @@ OrderWindow GroupedOrder::made(std::uint64_t epoch, std::uint64_t shift,
   std::vector<SizedSample> samples;
   samples.reserve(count);
   for (std::uint64_t i = 0; i < count; ++i) {
-    const SampleIndex index = sampler_->index(epoch, (first + i + shift) % sampler_->size());
+    const SampleIndex index = sampler_.index(epoch, (first + i + shift) % sampler_.size());
     samples.push_back({source_->stored_bytes(index), index});
   }
   const std::uint64_t batches = count / batch_size_;

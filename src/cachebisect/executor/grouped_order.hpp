@@ -33,8 +33,8 @@ struct OrderWindow {
 /// sizes of a window are looked up once, by the first thread that asks, while others wait.
 class CACHEBISECT_INTERNAL_API GroupedOrder {
  public:
-  /// Keeps a reference to the sampler. The pipeline groups by size.
-  GroupedOrder(const Pipeline& pipeline, const Sampler& sampler);
+  /// The pipeline groups by size.
+  explicit GroupedOrder(const Pipeline& pipeline);
   /// The window of this offset, which is less than the length of an epoch.
   [[nodiscard]] std::shared_ptr<const OrderWindow> window(std::uint64_t epoch, std::uint64_t shift,
                                                           std::uint64_t offset) const;
@@ -44,7 +44,7 @@ class CACHEBISECT_INTERNAL_API GroupedOrder {
                                  std::uint64_t first) const;
 
   std::shared_ptr<const SourceStage> source_;
-  const Sampler* sampler_;
+  Sampler sampler_;
   std::uint64_t seed_;
   std::uint64_t batch_size_;
   std::uint64_t window_;  // samples
@@ -53,6 +53,9 @@ class CACHEBISECT_INTERNAL_API GroupedOrder {
   mutable std::array<std::shared_ptr<const OrderWindow>, 4> recent_;
   mutable std::size_t oldest_ = 0;
 };
+
+/// The order of a pipeline that groups by size; null for others.
+[[nodiscard]] std::shared_ptr<const GroupedOrder> grouped_order_of(const Pipeline& pipeline);
 
 /// One thread's view of an order: it keeps the window that it reads from.
 class OrderReader {

@@ -23,10 +23,8 @@ std::uint64_t shift_of(const Pipeline& pipeline, std::uint64_t nonce) {
 }  // namespace
 
 LiveOrder::LiveOrder(const Pipeline& pipeline, std::uint64_t nonce)
-    : sampler_(std::make_shared<const Sampler>(sampler_of(pipeline))),
-      grouped_(pipeline.spec().group_by_size > 0
-                   ? std::make_shared<const GroupedOrder>(pipeline, *sampler_)
-                   : nullptr),
+    : sampler_(sampler_of(pipeline)),
+      grouped_(grouped_order_of(pipeline)),
       batch_size_(static_cast<std::uint64_t>(pipeline.batch_size())),
       epoch_length_(std::max<std::uint64_t>(epoch_length(pipeline), 1)),
       nonce_(nonce),
@@ -73,7 +71,7 @@ LoadRequest LiveOrder::request(std::uint64_t position) const {
 SampleIndex LiveOrder::index(std::uint64_t position, OrderReader& reader) const {
   const std::uint64_t offset = position % epoch_length_;
   if (grouped_) return reader.index(*grouped_, epoch(position), shift_, offset);
-  return sampler_->index(epoch(position), (offset + shift_) % sampler_->size());
+  return sampler_.index(epoch(position), (offset + shift_) % sampler_.size());
 }
 
 std::vector<SampleIndex> LiveOrder::indices(std::uint64_t position, std::uint64_t batches) const {

@@ -50,7 +50,7 @@ class CACHEBISECT_INTERNAL_API LiveOrder {
  private:
   [[nodiscard]] SampleIndex index(std::uint64_t position, OrderReader& reader) const;
 
-  std::shared_ptr<const Sampler> sampler_;
+  Sampler sampler_;
   std::shared_ptr<const GroupedOrder> grouped_;  // null: not grouped
   std::uint64_t batch_size_;
   std::uint64_t epoch_length_;

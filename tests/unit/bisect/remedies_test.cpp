@@ -177,6 +177,14 @@ TEST_CASE("bucketing is offered against padding") {
   CHECK(find(remedies, "bucket")->reason.starts_with("40%"));
 }
 
+TEST_CASE("batches that are grouped by size are not to be grouped") {
+  Situation now = situation_of("collate");
+  now.measured.chain.effective_json = R"({"group_by_size": 8})";
+  CHECK(find(find_remedies(now), "bucket") == nullptr);
+  now.measured.chain.effective_json = R"({"group_by_size": 0})";
+  CHECK(find(find_remedies(now), "bucket") != nullptr);
+}
+
 TEST_CASE("no remedy for the input is offered if the step limits") {
   Situation now = situation_of("");
   now.verdict.kind = VerdictKind::flat;

@@ -68,8 +68,7 @@ Pipeline grouped_over(const SizedSet& set) {
 /// The samples of an epoch, in order.
 std::vector<std::uint64_t> epoch_of(const Pipeline& pipeline, std::uint64_t epoch,
                                     std::uint64_t shift = 0) {
-  const Sampler sampler = sampler_of(pipeline);
-  const GroupedOrder order(pipeline, sampler);
+  const GroupedOrder order(pipeline);
   OrderReader reader;
   std::vector<std::uint64_t> all;
   for (std::uint64_t i = 0; i < epoch_length(pipeline); ++i)
@@ -159,7 +158,7 @@ TEST_CASE("caches, blocks and the executor agree on a grouped order") {
   const Pipeline pipeline = grouped_over({.samples = 1003});
   LiveOrder order(pipeline, 7);
   const Sampler sampler = sampler_of(pipeline);
-  const GroupedOrder grouped(pipeline, sampler);
+  const GroupedOrder grouped(pipeline);
   OrderReader reader;
   std::set<std::uint64_t> seen;
   for (int block = 0; block < 25; ++block) {
@@ -181,8 +180,7 @@ TEST_CASE("caches, blocks and the executor agree on a grouped order") {
 
 TEST_CASE("threads that ask at the same time get the same order") {
   const Pipeline pipeline = grouped_over({.samples = 20'000});
-  const Sampler sampler = sampler_of(pipeline);
-  const GroupedOrder order(pipeline, sampler);
+  const GroupedOrder order(pipeline);
   std::vector<std::vector<std::uint64_t>> orders(4);
   {
     std::vector<std::jthread> threads;

@@ -12,9 +12,8 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/advice/advice.hpp"
+#include "cachebisect/bisect/advice/copied_samples.hpp"
 #include "cachebisect/bisect/advice/field_shapes.hpp"
-#include "cachebisect/bisect/advice/file_stages.hpp"
-#include "cachebisect/bisect/costs/sample_stages.hpp"
 #include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
@@ -123,33 +122,25 @@ std::vector<Edit> edits_for(const std::vector<Fitting>& fields, std::size_t samp
 }  // namespace
 
 void offer_narrow(Advice& advice, const StageReport& copy) {
-  const Json all = file_stages(advice.chain());
-  const std::size_t samples = count_sample_stages(advice.chain());
-  if (advice.of_code() || all.is_null() || samples == 0) return;
-  // A stage on host batches would get the narrow values.
-  if (static_cast<std::size_t>(copy.index) != samples + 2) return;
-  const auto& bytes = advice.stages()[samples - 1].output_bytes;
-  if (!bytes) return;
-  const bool planar = all[samples].value("layout", "NCHW") == "NCHW";
-  const std::vector<Fitting> fields = fitting_fields(advice, samples, planar, *bytes);
+  const auto samples = copied_samples(advice, copy);
+  if (!samples) return;
+  const std::vector<Fitting> fields =
+      fitting_fields(advice, samples->stages, samples->planar, samples->bytes);
   if (fields.empty()) return;
   std::string text;
-  double left = *bytes;
+  double left = samples->bytes;
   double converted = 0;
   for (const Fitting& field : fields) {
     text += (text.empty() ? "send " : ", ") + field.text();
     left -= field.bytes() - field.left();
     converted += field.bytes();
   }
-  Proposal proposal = propose("narrow", copy.name, text + ", and widen it on the device",
-                              "by the values of cached samples the copy can do with " +
-                                  format_bytes(left) + " of " + format_bytes(*bytes) +
-                                  " per sample; a value that does not fit would be an error",
-                              edits_for(fields, samples, static_cast<std::size_t>(copy.index) - 1),
-                              scaled_copy(advice, left / *bytes));
-  proposal.other = proposal.changes;
-  proposal.changes->added_seconds = converted / kMemorySpeed;
-  proposal.other->added_seconds = converted / kLeastMemorySpeed;
+  Proposal proposal = propose(
+      "narrow", copy.name, text + ", and widen it on the device",
+      "by the values of cached samples the copy can do with " + format_bytes(left) + " of " +
+          format_bytes(samples->bytes) + " per sample; a value that does not fit would be an error",
+      edits_for(fields, samples->stages, static_cast<std::size_t>(copy.index) - 1));
+  set_smaller_copy(proposal, advice, *samples, left, converted);
   advice.add(std::move(proposal));
 }
 

@@ -10,9 +10,8 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/advice/advice.hpp"
+#include "cachebisect/bisect/advice/copied_samples.hpp"
 #include "cachebisect/bisect/advice/field_shapes.hpp"
-#include "cachebisect/bisect/advice/file_stages.hpp"
-#include "cachebisect/bisect/costs/sample_stages.hpp"
 #include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
@@ -31,24 +30,25 @@ struct Sparse {
   }
 };
 
-/// Half as many again as in the samples of the caches, for samples that have more.
+/// Half as many again as in the samples of the caches, for samples that have more; a multiple of 8,
+/// as the stage takes it.
 std::int64_t most_of(const FieldValues& values) {
   return static_cast<std::int64_t>(values.nonzero + values.nonzero / 2) / 8 * 8 + 8;
 }
 
 /// The field of which this leaves out most bytes, if they are enough to be worth it.
-std::optional<Sparse> sparsest(const Advice& advice, std::size_t samples, bool planar,
-                               double bytes) {
+std::optional<Sparse> sparsest(const Advice& advice, const CopiedSamples& samples) {
   std::optional<Sparse> best;
-  const std::vector<FieldText> texts = field_texts(advice.chain().stages[samples - 1].output);
+  const std::vector<FieldText> texts =
+      field_texts(advice.chain().stages[samples.stages - 1].output);
   for (const FieldValues& values : advice.field_values()) {
     const auto text = std::ranges::find(texts, values.name, &FieldText::name);
     if (text == texts.end() || values.unused || values.nonzero <= 0) continue;
     auto dims = dims_of(text->dims);
     const auto now = bytes_of(*text);
-    if (!dims || dims->empty() || !now || !keeps_its_order(*dims, planar)) continue;
+    if (!dims || dims->empty() || !now || !keeps_its_order(*dims, samples.planar)) continue;
     const Sparse field{*text, *std::move(dims), *now, most_of(values)};
-    if (field.now - field.left() < kNegligible * bytes) continue;
+    if (field.now - field.left() < kNegligible * samples.bytes) continue;
     if (!best || field.now - field.left() > best->now - best->left()) best = field;
   }
   return best;
@@ -57,15 +57,8 @@ std::optional<Sparse> sparsest(const Advice& advice, std::size_t samples, bool p
 }  // namespace
 
 void offer_sparse(Advice& advice, const StageReport& copy) {
-  const Json all = file_stages(advice.chain());
-  const std::size_t samples = count_sample_stages(advice.chain());
-  if (advice.of_code() || all.is_null() || samples == 0) return;
-  // A stage on host batches would get the positions.
-  if (static_cast<std::size_t>(copy.index) != samples + 2) return;
-  const auto& bytes = advice.stages()[samples - 1].output_bytes;
-  if (!bytes) return;
-  const auto field =
-      sparsest(advice, samples, all[samples].value("layout", "NCHW") == "NCHW", *bytes);
+  const auto samples = copied_samples(advice, copy);
+  const auto field = samples ? sparsest(advice, *samples) : std::nullopt;
   if (!field) return;
   const std::string name(field->text.name);
   const Json fields = Json::array({name});
@@ -74,18 +67,15 @@ void offer_sparse(Advice& advice, const StageReport& copy) {
                    {"shape", field->dims},
                    {"dtype", field->text.dtype},
                    {"fields", fields}};
-  const double left = *bytes - field->now + field->left();
+  const double left = samples->bytes - field->now + field->left();
   Proposal proposal = propose(
       "sparse", copy.name, "send " + name + " as positions and values, and zeros from the device",
       "of cached samples the copy can do with " + format_bytes(left) + " of " +
-          format_bytes(*bytes) + " each; more than " + std::to_string(field->most) +
+          format_bytes(samples->bytes) + " each; more than " + std::to_string(field->most) +
           " values that are not zero would be an error",
       {{"/stages/" + std::to_string(copy.index), after.dump(), EditKind::insert},
-       {"/stages/" + std::to_string(samples), before.dump(), EditKind::insert}},
-      scaled_copy(advice, left / *bytes));
-  proposal.other = proposal.changes;
-  proposal.changes->added_seconds = field->now / kMemorySpeed;
-  proposal.other->added_seconds = field->now / kLeastMemorySpeed;
+       {"/stages/" + std::to_string(samples->stages), before.dump(), EditKind::insert}});
+  set_smaller_copy(proposal, advice, *samples, left, field->now);
   advice.add(std::move(proposal));
 }
 

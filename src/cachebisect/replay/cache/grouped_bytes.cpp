@@ -61,9 +61,14 @@ std::optional<double> grouped_bytes_share(const Pipeline& pipeline,
   std::ranges::stable_sort(sized, {}, &Sized::bytes);
   // A window has more samples than the cache, or fewer, of the same distribution.
   const std::size_t window = batch_size * settings::kProposedGroup;
-  order.clear();
-  for (std::size_t i = 0; i < window; ++i) order.push_back(sized[i * whole / window].sample);
-  return padded_bytes(order, batch_size) / static_cast<double>(window) / now;
+  order.resize(batch_size);
+  double grouped = 0;
+  for (std::size_t begin = 0; begin < window; begin += batch_size) {
+    for (std::size_t i = 0; i < batch_size; ++i)
+      order[i] = sized[(begin + i) * whole / window].sample;
+    grouped += padded_bytes(order, batch_size);
+  }
+  return grouped / static_cast<double>(window) / now;
 }
 
 }  // namespace cachebisect
