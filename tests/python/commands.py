@@ -39,6 +39,12 @@ def needs_installed(*packages: str) -> Any:
     return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
 
 
+def torchrun(ranks: int, *script: str) -> list[str]:
+    """Ranks of this machine, on a free port: torchrun's usual one serves one job at a time."""
+    words = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    return [*words, "--nproc-per-node", str(ranks), *script]
+
+
 MARK = "CACHEBISECT_TEST_RUN"
 POLLS = 1200
 """Number of polls of 0.05 s and more each: what processes may take to end, on any machine."""

@@ -15,6 +15,8 @@ import pytest
 
 pytest.importorskip("torch")
 
+from commands import torchrun
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 BUILT = ROOT / "build" / "release" / "bin" / "cachebisect"
@@ -93,8 +95,8 @@ def test_the_slow_member_is_named(framework: str, script: str, tmp_path: Path) -
 
 def run_ranks(tmp_path: Path, *arguments: str) -> Any:
     example = str(ROOT / "examples" / "python" / "torchrun_ddp.py")
-    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", example]
-    return run(tmp_path, [*command, *arguments], ("--budget", "400", "--sustain", "0"))
+    command = torchrun(2, example, *arguments)
+    return run(tmp_path, command, ("--budget", "400", "--sustain", "0"))
 
 
 def test_a_stall_in_one_rank_is_named_with_its_rank(tmp_path: Path) -> None:

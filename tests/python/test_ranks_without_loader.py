@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import pytest
 pytest.importorskip("torch")
 
 import cachebisect
-from commands import COMMAND, HOOK, ROOT, needs_command
+from commands import COMMAND, HOOK, ROOT, needs_command, torchrun
 from engine import TestEngine
 from hooked import run_script
 
@@ -104,8 +103,7 @@ def test_a_process_alone_is_measured_by_its_loader(tmp_path: Any) -> None:
 
 
 def pipeline(*arguments: str) -> list[str]:
-    words = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"]
-    return [*words, EXAMPLE, *arguments]
+    return torchrun(2, EXAMPLE, *arguments)
 
 
 def measured(tmp_path: Path, options: list[str], *arguments: str) -> Any:
@@ -154,8 +152,8 @@ def test_training_of_all_ranks_goes_on_as_if_it_had_not_been_measured(tmp_path: 
 def test_ranks_none_of_which_has_a_loader_are_refused(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(script_of(3, 50))
-    words = [str(COMMAND), "run", "--hook", str(HOOK), "--no-progress", "--", sys.executable]
-    words += ["-m", "torch.distributed.run", "--nproc-per-node", "2", str(script)]
+    words = [str(COMMAND), "run", "--hook", str(HOOK), "--no-progress", "--"]
+    words += torchrun(2, str(script))
     done = subprocess.run(words, capture_output=True, text=True, timeout=600, env=ENVIRONMENT)
     assert done.returncode == 2
     assert "no rank has a loader" in done.stderr
