@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "stages/support/largest_shape.hpp"
 #include "stages/support/layout_param.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"
@@ -38,15 +39,13 @@ class PadCollate final : public CollateStage {
   std::size_t gather_field(std::size_t i, std::span<const Sample> samples,
                            OwnedHostBatch& out) const {
     const std::string& name = input_[i].name;
-    const FieldSpec largest{name, samples.front().field(name).dtype(),
-                            largest_shape(name, samples)};
-    const FieldSpec field{name, largest.dtype,
-                          batch_shape(largest, static_cast<std::int64_t>(samples.size()))};
+    const Shape largest = largest_shape(name, samples);
+    const FieldSpec field{name, samples.front().field(name).dtype(),
+                          stack_.batch_shape(largest, static_cast<std::int64_t>(samples.size()))};
     const TensorView& tensor = out.resize_field(i, name, field.dtype, field.shape);
     const std::size_t bytes = tensor.byte_size();
-    const bool padded = std::ranges::any_of(samples, [&](const Sample& sample) {
-      return !(sample.field(name).shape() == largest.shape);
-    });
+    const bool padded = std::ranges::any_of(
+        samples, [&](const Sample& sample) { return !(sample.field(name).shape() == largest); });
     if (padded) std::memset(tensor.data, 0, bytes);
     for (std::size_t r = 0; r < samples.size(); ++r) {
       TensorView place = stack_.row(field, tensor.data, static_cast<std::int64_t>(r));
@@ -54,36 +53,6 @@ class PadCollate final : public CollateStage {
       copy_tensor(samples[r].field(name).view(), place);
     }
     return bytes;
-  }
-
-  // The maximum of every axis over the batch.
-  static Shape largest_shape(const std::string& name, std::span<const Sample> samples) {
-    const Field& first = samples.front().field(name);
-    Shape largest = first.shape();
-    for (const Sample& sample : samples) {
-      const Field& field = sample.field(name);
-      if (field.dtype() != first.dtype() || field.shape().rank() != largest.rank())
-        refuse(name, samples.front(), sample);
-      for (std::size_t axis = 0; axis < largest.rank(); ++axis)
-        largest[axis] = std::max(largest[axis], field.shape()[axis]);
-    }
-    return largest;
-  }
-
-  [[noreturn]] static void refuse(const std::string& name, const Sample& a, const Sample& b) {
-    const auto describe = [&](const Sample& sample) {
-      const Field& field = sample.field(name);
-      return "sample " + std::to_string(sample.index().value) + " has " +
-             std::string(to_string(field.dtype())) + " " + field.shape().to_string();
-    };
-    throw Error(ErrorKind::data,
-                "field '" + name + "' cannot be padded: " + describe(a) + ", " + describe(b) +
-                    "; dtype and number of dimensions must be equal within a batch");
-  }
-
-  // StackCollate's shape rule, for shapes that are known only per batch.
-  [[nodiscard]] Shape batch_shape(const FieldSpec& sample, std::int64_t size) const {
-    return StackCollate(stack_).infer({sample}, size).front().shape;
   }
 
   StackCollate stack_;

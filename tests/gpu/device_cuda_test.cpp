@@ -219,6 +219,25 @@ TEST_CASE_FIXTURE(CopyFixture,
   }
 }
 
+TEST_CASE_FIXTURE(CopyFixture, "padding equals the host's" * doctest::skip(no_device())) {
+  constexpr std::int64_t kRows = 150;
+  std::vector<Shape> shapes;
+  std::int64_t elements = 0;
+  for (std::int64_t n = 0; n < kRows; ++n) {
+    shapes.push_back({3, 1 + n * 5 % 31, n * 7 % 48});
+    elements += shapes.back().elements();
+  }
+  const std::int64_t per_row = (elements + kRows - 1) / kRows;
+  for (const DType dtype : kDTypes) {
+    const auto input = random_elements(cpu->ops(), *host_stream, dtype,
+                                       static_cast<std::size_t>(kRows * per_row), 4);
+    check_equal(*this, dtype, Shape{kRows, per_row}, dtype, Shape{kRows, 3, 31, 47}, input,
+                [&](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
+                  ops.pad(a, b, shapes, s);
+                });
+  }
+}
+
 TEST_CASE_FIXTURE(CopyFixture, "any order of axes equals the host's" * doctest::skip(no_device())) {
   const Shape images{2, 31, 17, 3};
   using Axes = std::array<std::size_t, 4>;

@@ -64,6 +64,17 @@ Pipeline dynamic_chain(Chain& chain) {
   return chain.builder().batch_size(6).workers(2).device("cpu").build();
 }
 
+/// The same samples, padded before the copy or behind it.
+Pipeline padded_chain(Chain& chain, bool on_device) {
+  chain.builder().source("read", kSamples, read_photo);
+  chain.add("augment.horizontal_flip").add(on_device ? "collate.ragged" : "collate.pad");
+  chain.add("copy.device");
+  if (on_device) chain.add("device.pad", {{"shape", std::vector<double>{3, -1, -1}}});
+  chain.add("device.normalize", {{"mean", std::vector<double>{0.5, 0.4, 0.3}},
+                                 {"std", std::vector<double>{0.2, 0.3, 0.4}}});
+  return chain.builder().batch_size(6).workers(2).device("cpu").build();
+}
+
 /// Crops, flips and changes of colour before or behind the copy.
 Pipeline augmented_chain(Chain& chain, const std::string& layout, const std::string& room) {
   const bool on_device = room == "device";
@@ -142,4 +153,12 @@ TEST_CASE("random stages give the same batches before and behind the copy") {
 TEST_CASE("built-in stages with dynamic shapes and padding replay as live") {
   Chain chain;
   check_replay(dynamic_chain(chain));
+}
+
+TEST_CASE("samples padded on the device are those padded before the copy, live and replayed") {
+  Chain host;
+  Chain device;
+  CHECK(live_batches(padded_chain(device, true)) == live_batches(padded_chain(host, false)));
+  Chain chain;
+  check_replay(padded_chain(chain, true));
 }

@@ -61,12 +61,23 @@ struct DeviceRun {
     input.fields.push_back(
         {name, dense_view(const_cast<std::byte*>(view.data), view.dtype, view.shape)});
     declared = stage->infer({{name, view.dtype, view.shape}});
+    process(input);
+    return out.batch.tensor(name);
+  }
+  /// The first field; infer() has been called.
+  const TensorView& operator()(const HostBatch& batch) {
+    DeviceBatch input;
+    static_cast<Batch&>(input) = batch;
+    process(input);
+    return out.batch.fields.front().tensor;
+  }
+
+  void process(const DeviceBatch& input) {
     out.begin_from(input);
     stage->process(input, out, {device->ops(), *stream, out.scratch(), 1, hash_name("stage")});
     const auto done = device->make_event();
     device->record(*done, *stream);
     device->synchronize(*done);
-    return out.batch.tensor(name);
   }
 
   std::shared_ptr<DeviceStage> stage;
@@ -84,7 +95,7 @@ float float_at(const TensorView& view, std::size_t i) {
 
 TEST_CASE("collate stages declare and make batches in both layouts") {
   const Shape shape{4, 6, 3};
-  for (const std::string type : {"collate.stack", "collate.pad"}) {
+  for (const std::string type : {"collate.stack", "collate.pad", "collate.ragged"}) {
     for (const std::string layout : {"NHWC", "NCHW"}) {
       CAPTURE(type);
       CAPTURE(layout);
@@ -144,10 +155,76 @@ TEST_CASE("collate.pad pads with zeros to the largest sample and reports the sha
   }
 }
 
+TEST_CASE("collate.ragged puts samples end to end, and device.pad gives what collate.pad does") {
+  const std::vector<Sample> samples = sized_samples({{4, 6, 3}, {5, 2, 3}, {1, 1, 3}});
+  const SampleSpec spec = image_and_label({kDynamic, kDynamic, 3});
+  for (const std::string layout : {"NHWC", "NCHW"}) {
+    CAPTURE(layout);
+    const auto pads = collate("collate.pad", layout);
+    const BatchSpec padded_spec = pads->infer(spec, 3);
+    OwnedHostBatch padded(host_memory());
+    pads->gather(samples, padded);
+
+    const auto stage = collate("collate.ragged", layout);
+    const BatchSpec ragged_spec = stage->infer(spec, 3);
+    CHECK(ragged_spec[0].shape == Shape{3, kDynamic});
+    CHECK(ragged_spec[1].shape == Shape{3});
+    OwnedHostBatch batch(host_memory());
+    // The bytes of an earlier, larger batch must not show.
+    const TensorView& old = batch.resize_field(0, "image", DType::uint8, Shape{4096});
+    std::memset(old.data, 77, old.byte_size());
+    stage->gather(samples, batch);
+    CHECK(batch.batch.tensor("image").shape == Shape{3, 35});  // 72 + 30 + 3 values.
+    CHECK(batch.batch.fields[0].sample_shapes.size() == 3);
+    CHECK(batch.batch.fields[1].sample_shapes.empty());
+    CHECK(bytes_of(batch.batch.tensor("label")) == bytes_of(padded.batch.tensor("label")));
+    const std::size_t capacity = batch.capacity();
+    stage->gather(samples, batch);
+    CHECK(batch.capacity() == capacity);
+
+    DeviceRun run(stages::make("device.pad", layout == "NCHW" ? R"({"shape": [3, -1, -1]})"
+                                                              : R"({"shape": [-1, -1, 3]})"));
+    const BatchSpec declared = run.stage->infer(ragged_spec);
+    CHECK(declared == padded_spec);
+    batch.batch.size = 3;
+    const TensorView& image = run(batch.batch);
+    CHECK(image.shape == padded.batch.tensor("image").shape);
+    CHECK(bytes_of(image) == bytes_of(padded.batch.tensor("image")));
+    CHECK(run.out.batch.fields[0].sample_shapes.empty());
+  }
+}
+
+TEST_CASE("device.pad leaves samples of one shape as they are, and refuses other shapes") {
+  const auto stage = std::dynamic_pointer_cast<DeviceStage>(
+      stages::make("device.pad", R"({"shape": [3, -1, -1]})").stage);
+  const BatchSpec images{{"image", DType::uint8, Shape{2, 3, 4, 5}}};
+  CHECK(stage->infer(images) == images);
+  const std::string message = error_message(
+      [&] {
+        static_cast<void>(stage->infer({{"image", DType::uint8, Shape{2, 1, 4, 5}}}));
+      },
+      ErrorKind::usage);
+  CHECK(has(message, "must be one of collate.ragged, or of samples of [3, ?, ?]"));
+  CHECK_THROWS_AS(stages::make("device.pad", R"({"shape": [3, 0, -1]})"), Error);
+  CHECK_THROWS_AS(stages::make("device.pad", R"({"shape": [3, 1.5, -1]})"), Error);
+  DeviceRun run(stages::make("device.pad", R"({"shape": [3, -1]})"));
+  Field flat;
+  fill(flat, DType::uint8, Shape{2, 8}, 1);
+  HostBatch batch;
+  batch.size = 2;
+  batch.fields.push_back(
+      {"image",
+       dense_view(const_cast<std::byte*>(flat.view().data), DType::uint8, Shape{2, 8}),
+       {Shape{3, 2}, Shape{2, 4}}});
+  static_cast<void>(run.stage->infer({{"image", DType::uint8, Shape{2, kDynamic}}}));
+  CHECK(has(error_message([&] { run(batch); }, ErrorKind::data),
+            "samples of field \"image\" are [2, 4], must be [3, ?]"));
+}
+
 TEST_CASE("collate stages name both samples of a mismatch") {
   std::vector<Sample> samples = sized_samples({{4, 6, 3}, {4, 6, 3}});
   fill(samples[1].field("image"), DType::float32, Shape{4, 6, 3}, 1);
-  for (const std::string type : {"collate.stack", "collate.pad"}) {
+  for (const std::string type : {"collate.stack", "collate.pad", "collate.ragged"}) {
     const auto stage = collate(type, "NHWC");
     static_cast<void>(stage->infer(image_and_label({kDynamic, kDynamic, 3}), 2));
     OwnedHostBatch batch(host_memory());

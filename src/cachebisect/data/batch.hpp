@@ -20,6 +20,9 @@ using BatchSpec = std::vector<FieldSpec>;
 struct BatchField {
   std::string name;
   TensorView tensor;
+  /// Of a ragged field: the shape of each sample. Their values lie end to end in [batch size, ...];
+  /// what is left of that are zeros. Empty: samples of one shape.
+  std::vector<Shape> sample_shapes{};
 };
 
 /// Fields share no memory with samples: their data lies in a ring slot, a cache or device memory.
@@ -51,8 +54,8 @@ class OwnedBatch {
   explicit OwnedBatch(std::shared_ptr<MemoryResource> memory)
       : memory_(std::move(memory)), scratch_(memory_) {}
 
-  /// Makes field `i` a dense tensor of this name, dtype and shape. Reallocates only beyond
-  /// capacity.
+  /// Makes field `i` a dense tensor of this name, dtype and shape, and of samples of one shape.
+  /// Reallocates only beyond capacity.
   TensorView& resize_field(std::size_t i, std::string_view name, DType dtype, const Shape& shape) {
     if (i >= batch.fields.size()) batch.fields.resize(i + 1);
     if (i >= buffers_.size()) buffers_.resize(i + 1);
@@ -60,6 +63,13 @@ class OwnedBatch {
     const auto bytes = static_cast<std::size_t>(shape.elements()) * size_of(dtype);
     batch.fields[i].name = name;
     batch.fields[i].tensor = dense_view(buffers_[i].reserve(bytes == 0 ? 1 : bytes), dtype, shape);
+    batch.fields[i].sample_shapes.clear();
+    return batch.fields[i].tensor;
+  }
+  /// Makes field `i` one like `field`, whose data are then copied.
+  TensorView resize_like(std::size_t i, const BatchField& field) {
+    resize_field(i, field.name, field.tensor.dtype, field.tensor.shape);
+    batch.fields[i].sample_shapes = field.sample_shapes;
     return batch.fields[i].tensor;
   }
   /// Begins a stage's output as a view of every field of `input`, which must outlive it.

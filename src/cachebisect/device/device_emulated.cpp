@@ -77,6 +77,10 @@ class EmulatedOps final : public DeviceOps {
                        Stream& /*stream*/) override {
     op_checks::unpack_nonzeros(from, to);
   }
+  void pad(const ConstTensorView& from, const TensorView& to, std::span<const Shape> shapes,
+           Stream& /*stream*/) override {
+    op_checks::pad(from, to, shapes);
+  }
   void transpose(const ConstTensorView& from, const TensorView& to,
                  std::span<const std::size_t> axes, Stream& /*stream*/) override {
     op_checks::transpose(from, to, axes);

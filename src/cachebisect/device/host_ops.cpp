@@ -161,6 +161,23 @@ class HostOps final : public DeviceOps {
     }
   }
 
+  void pad(const ConstTensorView& from, const TensorView& to, std::span<const Shape> shapes,
+           Stream& /*stream*/) override {
+    op_checks::pad(from, to, shapes);
+    std::memset(to.data, 0, to.byte_size());
+    if (shapes.empty()) return;
+    const std::size_t row_bytes = to.byte_size() / shapes.size();
+    TensorView place{to.data, to.dtype, {}, dense_strides(Shape(to.shape.dims().subspan(1)))};
+    const std::byte* sample = from.data;
+    for (const Shape& shape : shapes) {
+      place.shape = shape;
+      const ConstTensorView values = dense_view(sample, from.dtype, shape);
+      copy_tensor(values, place);
+      sample += values.byte_size();
+      place.data += row_bytes;
+    }
+  }
+
   void transpose(const ConstTensorView& from, const TensorView& to,
                  std::span<const std::size_t> axes, Stream& /*stream*/) override {
     op_checks::transpose(from, to, axes);

@@ -93,6 +93,23 @@ void unpack_nonzeros(const ConstTensorView& from, const TensorView& to) {
           "the input must be uint8 [N, M (4 + bytes of an element)], the output [N, ...]");
 }
 
+void pad(const ConstTensorView& from, const TensorView& to, std::span<const Shape> shapes) {
+  require_dense("pad", from, to);
+  require(from.dtype == to.dtype && to.shape.rank() > 0 &&
+              shapes.size() == static_cast<std::size_t>(to.shape[0]),
+          "pad", from, to, "dtypes must be equal, and there must be a shape for each sample");
+  std::int64_t values = 0;
+  for (const Shape& shape : shapes) {
+    bool fits = shape.rank() + 1 == to.shape.rank();
+    for (std::size_t axis = 0; fits && axis < shape.rank(); ++axis)
+      fits = shape[axis] >= 0 && shape[axis] <= to.shape[axis + 1];
+    require(fits, "pad", from, to, "a sample of " + shape.to_string() + " has no room");
+    values += shape.elements();
+  }
+  require(values <= from.shape.elements(), "pad", from, to,
+          "the samples have " + std::to_string(values) + " values");
+}
+
 void transpose(const ConstTensorView& from, const TensorView& to,
                std::span<const std::size_t> axes) {
   require_dense("transpose", from, to);

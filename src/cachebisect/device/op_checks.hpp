@@ -15,6 +15,7 @@ void affine(const ConstTensorView& from, const TensorView& to, std::span<const f
 void one_hot(const ConstTensorView& labels, const TensorView& to);
 void unpack_bits(const ConstTensorView& from, const TensorView& to);
 void unpack_nonzeros(const ConstTensorView& from, const TensorView& to);
+void pad(const ConstTensorView& from, const TensorView& to, std::span<const Shape> shapes);
 void transpose(const ConstTensorView& from, const TensorView& to,
                std::span<const std::size_t> axes);
 /// `windows` and `changes`: how many there are.

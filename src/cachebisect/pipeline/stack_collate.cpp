@@ -65,21 +65,22 @@ TensorView StackCollate::row(const FieldSpec& batch_field, std::byte* base,
 
 void StackCollate::gather(std::span<const Sample> samples, OwnedHostBatch& out) const {
   if (samples.empty()) return;
-  const auto count = static_cast<std::int64_t>(samples.size());
-  FieldSpec batch_field;
-  for (std::size_t i = 0; i < input_.size(); ++i) {
-    const std::string& name = input_[i].name;
-    const Field& first = samples.front().field(name);
-    batch_field.dtype = first.dtype();
-    batch_field.shape = batch_shape(first.shape(), count);
-    const TensorView& tensor = out.resize_field(i, name, batch_field.dtype, batch_field.shape);
-    for (std::int64_t r = 0; r < count; ++r) {
-      const Sample& sample = samples[static_cast<std::size_t>(r)];
-      require_equal(name, samples.front(), sample);
-      copy_tensor(sample.field(name).view(), row(batch_field, tensor.data, r));
-    }
-  }
+  for (std::size_t i = 0; i < input_.size(); ++i) gather_field(i, samples, out);
   out.batch.padding_share = 0;
+}
+
+void StackCollate::gather_field(std::size_t i, std::span<const Sample> samples,
+                                OwnedHostBatch& out) const {
+  const std::string& name = input_[i].name;
+  const Field& first = samples.front().field(name);
+  const auto count = static_cast<std::int64_t>(samples.size());
+  const FieldSpec batch_field{name, first.dtype(), batch_shape(first.shape(), count)};
+  const TensorView tensor = out.resize_field(i, name, batch_field.dtype, batch_field.shape);
+  for (std::int64_t r = 0; r < count; ++r) {
+    const Sample& sample = samples[static_cast<std::size_t>(r)];
+    require_equal(name, samples.front(), sample);
+    copy_tensor(sample.field(name).view(), row(batch_field, tensor.data, r));
+  }
 }
 
 }  // namespace cachebisect

@@ -27,9 +27,12 @@ class CACHEBISECT_INTERNAL_API StackCollate final : public CollateStage {
                                std::int64_t row) const override;
   void gather(std::span<const Sample> samples, OwnedHostBatch& out) const override;
 
- private:
+  /// Of `batch_size` samples of this shape.
   [[nodiscard]] Shape batch_shape(const Shape& sample, std::int64_t batch_size) const;
+  /// gather() of the field at place `i` of the input.
+  void gather_field(std::size_t i, std::span<const Sample> samples, OwnedHostBatch& out) const;
 
+ private:
   BatchLayout layout_;
   SampleSpec input_;
 };

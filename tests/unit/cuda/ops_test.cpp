@@ -193,6 +193,28 @@ TEST_CASE_FIXTURE(Fixture, "unpack_nonzeros equals the host's, from and to any a
   }
 }
 
+TEST_CASE_FIXTURE(Fixture, "padding of more samples than one launch takes equals the host's") {
+  constexpr std::int64_t kRows = 150;
+  std::vector<Shape> shapes;
+  std::int64_t elements = 0;
+  for (std::int64_t n = 0; n < kRows; ++n) {
+    shapes.push_back({3, 1 + n * 5 % 6, n * 7 % 6});
+    elements += shapes.back().elements();
+  }
+  const std::int64_t per_row = (elements + kRows - 1) / kRows;
+  for (const DType dtype : kDTypes) {
+    CAPTURE(to_string(dtype));
+    std::vector<double> values;
+    for (std::int64_t i = 0; i < kRows * per_row; ++i)
+      values.push_back(static_cast<double>(i % 97));
+    const auto bytes = bytes_of(cpu->ops(), *host_stream, dtype, values);
+    check_equal(view_of(bytes, dtype, Shape{kRows, per_row}), dtype, Shape{kRows, 3, 6, 5},
+                [&](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
+                  ops.pad(a, b, shapes, s);
+                });
+  }
+}
+
 TEST_CASE_FIXTURE(Fixture, "any order of axes equals the host's") {
   std::vector<double> values;
   for (int i = 0; i < 2 * 5 * 7 * 3; ++i) values.push_back(i % 128);

@@ -201,6 +201,15 @@ TEST_CASE_FIXTURE(Fixture, "unpack_nonzeros puts values at their positions, and 
   CHECK(target.values() == std::vector<std::uint8_t>{9, 0, 7, 0, 0, 0});
 }
 
+TEST_CASE_FIXTURE(Fixture, "pad puts each sample at the begin of its row, and zeros elsewhere") {
+  Tensor<std::uint8_t> source(DType::uint8, {3, 3}, {1, 2, 3, 4, 5, 6, 7, 0, 0});
+  const std::array shapes{Shape{2, 2}, Shape{0, 3}, Shape{1, 3}};
+  Tensor<std::uint8_t> target(DType::uint8, {3, 2, 3}, std::vector<std::uint8_t>(18, 9));
+  ops.pad(source.view(), target.view(), shapes, *stream);
+  CHECK(target.values() ==
+        std::vector<std::uint8_t>{1, 2, 0, 3, 4, 0, 0, 0, 0, 0, 0, 0, 5, 6, 7, 0, 0, 0});
+}
+
 TEST_CASE_FIXTURE(Fixture, "transpose permutes axes") {
   const Shape shape{2, 3, 4, 5};
   auto source = random_bytes(shape, 9);
@@ -226,6 +235,15 @@ TEST_CASE_FIXTURE(Fixture, "tensors that do not fit are refused, and empty ones 
   CHECK_THROWS_AS(ops.one_hot(other.view(), other.view(), 1, 0, *stream), Error);
   CHECK_THROWS_AS(ops.unpack_bits(source.view(), source.view(), *stream), Error);
   CHECK_THROWS_AS(ops.unpack_nonzeros(source.view(), other.view(), *stream), Error);
+  const auto refuses = [&](const std::vector<Shape>& shapes) {
+    return !test::error_message([&] { ops.pad(source.view(), source.view(), shapes, *stream); },
+                                ErrorKind::internal)
+                .empty();
+  };
+  CHECK(refuses({Shape{3}}));
+  CHECK(refuses({Shape{3}, Shape{4}}));
+  CHECK(refuses({Shape{3}, Shape{1, 3}}));
+  CHECK(refuses({Shape{3}, Shape{-1}}));
   const std::array<std::size_t, 2> twice{0, 0};
   CHECK_THROWS_AS(ops.transpose(source.view(), source.view(), twice, *stream), Error);
 

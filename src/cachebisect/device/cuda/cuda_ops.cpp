@@ -1,5 +1,7 @@
 #include "cachebisect/device/cuda/cuda_ops.hpp"
 
+#include <algorithm>
+
 #include "cachebisect/device/affine_layout.hpp"
 #include "cachebisect/device/cuda/cuda_error.hpp"
 #include "cachebisect/device/cuda/cuda_handles.hpp"
@@ -9,6 +11,20 @@
 
 namespace cachebisect::cuda {
 namespace {
+
+constexpr std::size_t kMostPadded = kernels::PaddedSamples::kMost;
+
+/// Sets the samples of one operation, the first of which begins at value `begin`. Returns the end.
+std::int64_t set_samples(kernels::PaddedSamples& samples, std::span<const Shape> shapes,
+                         std::int64_t begin) {
+  samples.count = static_cast<std::int64_t>(shapes.size());
+  for (std::size_t n = 0; n < shapes.size(); ++n) {
+    samples.begins[n] = begin;
+    std::ranges::copy(shapes[n].dims(), samples.sizes[n]);
+    begin += shapes[n].elements();
+  }
+  return begin;
+}
 
 class CudaOps final : public DeviceOps {
  public:
@@ -68,6 +84,28 @@ class CudaOps final : public DeviceOps {
         kernels::unpack_nonzeros(from.data, to.data, size_of(to.dtype), to.shape[0], from.shape[1],
                                  to.shape.elements() / to.shape[0], stream_of(stream)),
         "launch of the unpack_nonzeros kernel");
+  }
+
+  void pad(const ConstTensorView& from, const TensorView& to, std::span<const Shape> shapes,
+           Stream& stream) override {
+    op_checks::pad(from, to, shapes);
+    if (to.byte_size() == 0) return;
+    use_device(ordinal_);
+    const std::size_t row_bytes = to.byte_size() / shapes.size();
+    static_assert(kernels::PaddedSamples::kMaxAxes + 1 == Shape::kMaxRank);
+    kernels::PaddedSamples samples;
+    samples.axes = static_cast<int>(to.shape.rank()) - 1;
+    std::ranges::copy(to.shape.dims().subspan(1), samples.shape);
+    std::byte* target = to.data;
+    std::int64_t begin = 0;
+    while (!shapes.empty()) {
+      const auto part = shapes.first(std::min(shapes.size(), kMostPadded));
+      begin = set_samples(samples, part, begin);
+      check(kernels::pad(from.data, target, size_of(to.dtype), samples, stream_of(stream)),
+            "launch of the pad kernel");
+      target += part.size() * row_bytes;
+      shapes = shapes.subspan(part.size());
+    }
   }
 
   void transpose(const ConstTensorView& from, const TensorView& to,

@@ -44,6 +44,22 @@ cudaError_t unpack_nonzeros(const void* from, void* to, std::size_t element_byte
                             std::int64_t rows, std::int64_t row_bytes, std::int64_t values,
                             cudaStream_t stream);
 
+/// Samples of one operation, as the arguments of a kernel: where each begins in the input, and its
+/// sizes, in elements.
+struct PaddedSamples {
+  static constexpr int kMost = 64;
+  static constexpr int kMaxAxes = 5;
+  std::int64_t count = 0;
+  int axes = 0;
+  // Plain arrays: kernels cannot call the members of std::array.
+  std::int64_t shape[kMaxAxes] = {};         // NOLINT(modernize-avoid-c-arrays): of the output
+  std::int64_t begins[kMost] = {};           // NOLINT(modernize-avoid-c-arrays)
+  std::int64_t sizes[kMost][kMaxAxes] = {};  // NOLINT(modernize-avoid-c-arrays)
+};
+/// Each sample at the begin of every axis of its part of the output, zeros elsewhere.
+cudaError_t pad(const void* from, void* to, std::size_t element_bytes, const PaddedSamples& samples,
+                cudaStream_t stream);
+
 /// One thread that is busy for so many nanoseconds by the device's own timer.
 cudaError_t spin(std::int64_t nanoseconds, cudaStream_t stream);
 

@@ -22,8 +22,7 @@ void copy_host_batch(const HostBatch& from, OwnedHostBatch& to) {
   to.batch.padding_share = from.padding_share;
   for (std::size_t i = 0; i < from.fields.size(); ++i) {
     const BatchField& field = from.fields[i];
-    copy_tensor(field.tensor,
-                to.resize_field(i, field.name, field.tensor.dtype, field.tensor.shape));
+    copy_tensor(field.tensor, to.resize_like(i, field));
   }
 }
 

@@ -17,8 +17,7 @@ void copy_batch(const HostBatch& from, OwnedDeviceBatch& to, Device& device, Str
   device.begin_transfer(stream);
   for (std::size_t i = 0; i < from.fields.size(); ++i) {
     const BatchField& field = from.fields[i];
-    const TensorView target =
-        to.resize_field(i, field.name, field.tensor.dtype, field.tensor.shape);
+    const TensorView target = to.resize_like(i, field);
     // One wait is enough: all fields are in one stream.
     const bool last = i + 1 == from.fields.size();
     device.copy_to_device(target.data, field.tensor.data, field.tensor.byte_size(), stream,
