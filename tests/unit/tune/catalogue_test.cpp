@@ -300,7 +300,7 @@ TEST_CASE("catalogue: masks as bits in the copy") {
 }
 
 TEST_CASE("catalogue: batches of samples of similar size, where it may change training") {
-  PricedMachine machine{.prices = {{"decode.cifar", {10 * kMicro}}},
+  PricedMachine machine{.prices = {{"decode.cifar", {10 * kMicro}}, {"device.pad", {900 * kMicro}}},
                         .copy_bytes_per_second = 2e7,
                         .padding = 0.4,
                         .grouped_predicted = 0.65,
@@ -311,6 +311,16 @@ TEST_CASE("catalogue: batches of samples of similar size, where it may change tr
   check_refused("bucket", file_of(kCifar), machine, kSemantic);
   machine.grouped_predicted = 1;
   check_left_out("bucket", file_of(kCifar), machine, kSemantic);
+}
+
+TEST_CASE("catalogue: samples end to end in the copy, padded on the device") {
+  PricedMachine machine{
+      .prices = {{"decode.cifar", {10 * kMicro}}}, .copy_bytes_per_second = 2e7, .padding = 0.4};
+  check_gains("ragged", file_of(kCifar), machine);
+  machine.prices["device.pad"] = {900 * kMicro};
+  check_refused("ragged", file_of(kCifar), machine);
+  machine.padding = 0.01;
+  check_left_out("ragged", file_of(kCifar), machine);
 }
 
 TEST_CASE("catalogue: floats in 16 bits in the copy") {

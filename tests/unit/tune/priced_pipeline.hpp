@@ -108,6 +108,7 @@ class PricedPipeline final : public tune::Subject {
     double value_bytes = 1;
     double label_bytes = 8;
     double mask_bytes = 0;  ///< of a value
+    bool ragged = false;    ///< images differ in height
     std::string mask{};     ///< its description
     [[nodiscard]] double pixels() const { return side * side; }
     [[nodiscard]] double bytes() const {
@@ -118,7 +119,8 @@ class PricedPipeline final : public tune::Subject {
       const std::string type = value_bytes == 4   ? "float32"
                                : value_bytes == 2 ? "bfloat16"
                                                   : "uint8";
-      return "image " + type + " [" + text + ", " + text + ", 3], label int64 []" + mask;
+      return "image " + type + " [" + (ragged ? "?" : text) + ", " + text + ", 3], label int64 []" +
+             mask;
     }
   };
 
@@ -161,6 +163,8 @@ class PricedPipeline final : public tune::Subject {
     chain.step_seconds =
         machine_.step(chain.batch_size, file["train"].value("precision", std::string("fp32")));
     Image image;
+    image.ragged = machine_.padding > 0;
+    double padding = machine_.padding;
     if (!machine_.mask_type.empty()) {
       image.mask_bytes = machine_.mask_type == "uint8" ? 1 : 8;
       image.mask = ", mask " + machine_.mask_type + " [32, 32, 1]";
@@ -173,6 +177,7 @@ class PricedPipeline final : public tune::Subject {
       if (use.starts_with("device.")) {
         chain.step_seconds += price.seconds * static_cast<double>(chain.batch_size);
       }
+      if (use == "collate.ragged") padding = 0;
       if (use.starts_with("collate.") || use.starts_with("copy.") || use.starts_with("device.")) {
         continue;
       }
@@ -192,8 +197,8 @@ class PricedPipeline final : public tune::Subject {
       now.bytes.push_back(image.bytes());
       now.fields.push_back(image.fields());
     }
-    chain.source_bytes = image.bytes() / (1 - machine_.padding);
-    if (file["group_by_size"] > 0) chain.source_bytes *= machine_.grouped;
+    chain.source_bytes = image.bytes() / (1 - padding);
+    if (file["group_by_size"] > 0 && padding > 0) chain.source_bytes *= machine_.grouped;
     return now;
   }
 

@@ -165,6 +165,8 @@ CACHEBISECT_INTERNAL_API void offer_half(Advice& advice, const StageReport& copy
 CACHEBISECT_INTERNAL_API void offer_narrow(Advice& advice, const StageReport& copy);
 /// A field that is mostly zeros as positions and values, at the copy of a pipeline file.
 CACHEBISECT_INTERNAL_API void offer_sparse(Advice& advice, const StageReport& copy);
+/// Samples of different sizes end to end, at the copy of a pipeline file that pads them before it.
+CACHEBISECT_INTERNAL_API void offer_ragged(Advice& advice, const StageReport& copy);
 /// As offer_device(), for all stages that make floats of uint8.
 CACHEBISECT_INTERNAL_API void offer_bytes(Advice& advice);
 

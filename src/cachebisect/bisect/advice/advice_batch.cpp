@@ -62,6 +62,7 @@ void advise_on_copy(Advice& advice, const StageReport& stage) {
   offer_bytes(advice);
   offer_narrow(advice, stage);
   offer_sparse(advice, stage);
+  offer_ragged(advice, stage);
   offer_half(advice, stage);
   for (const StageReport& before : advice.stages())
     offer_buckets(advice, before, " of what is copied is padding");
