@@ -87,7 +87,7 @@ def test_it_is_no_setting_where_dask_is_not_used(job: Any, monkeypatch: pytest.M
     assert "dask_threads" not in described["advice"]
     every, others = (described_settings(dask=dask)["settings"] for dask in (True, False))
     names = {each["name"] for each in every} - {each["name"] for each in others}
-    assert names == {"dask_threads"}
+    assert names == {"dask_threads", "dask_processes"}
 
 
 def test_pools_count_that_have_run_in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:

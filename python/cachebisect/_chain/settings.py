@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Optional, Union
 
 from .advice import ADVICE
+from .dask_settings import DASK_PROCESSES, DASK_THREADS, SET_DASK_PROCESSES, SET_DASK_THREADS
 
 FLAGS = ("False", "True")
 
@@ -62,15 +63,6 @@ _MALLOC = (
     "libc.mallopt(-4, 0); libc.mallopt(-1, -1)  # {}: M_MMAP_MAX and M_TRIM_THRESHOLD of glibc"
 )
 
-DASK_THREADS = "dask_threads"
-"""The setting of dask's scheduler in each worker."""
-_DASK_THREADS = (
-    "DataLoader(..., worker_init_fn=f), where f(worker) calls dask.config.set("
-    'scheduler="threads", num_workers={})  # if that is 1: scheduler="single-threaded"'
-)
-ONE_DASK_THREAD = _DASK_THREADS.partition('"threads"')[0] + '"single-threaded")'
-"""The line for one thread."""
-
 UNUSED = "unused"
 """The setting that leaves out of batches what no step reads, where there is something."""
 
@@ -86,7 +78,7 @@ NEED_DEVICE = frozenset({"non_blocking", ON_DEVICE})
 NEED_DECODE = frozenset({DECODE_SCALE})
 """Settings of images that are decoded."""
 
-NEED_DASK = frozenset({DASK_THREADS})
+NEED_DASK = frozenset({DASK_THREADS, DASK_PROCESSES})
 """Settings of workers that have imported dask."""
 
 NEED_SINGLE_SAMPLES = frozenset({READ_THREADS})
@@ -177,7 +169,8 @@ SETTINGS = (
         (2, 8), of_workers=True,
     ),
     Setting(MALLOC, MALLOC, _MALLOC, ("keep",), of_workers=True),
-    Setting(DASK_THREADS, DASK_THREADS, _DASK_THREADS, (1, 1024), of_workers=True),
+    Setting(DASK_THREADS, DASK_THREADS, SET_DASK_THREADS, (1, 1024), of_workers=True),
+    Setting(DASK_PROCESSES, DASK_PROCESSES, SET_DASK_PROCESSES, (1, 256), of_workers=True),
 )  # fmt: skip
 
 STEP_SETTINGS = (

@@ -17,6 +17,7 @@ from .._chain.settings import (
 )
 from .._worker import allocator
 from .caches import Progress
+from .dask_clusters import DaskClusters
 from .feed_maker import FeedMaker
 from .feeds import Feed
 from .loaders import MeasuredLoader
@@ -48,6 +49,7 @@ class LiveArms:
         self._threads = ReadThreads(loader)
         self._orders = OtherOrders(loader)
         self._on_disk = OnDisk(loader)
+        self._dask = DaskClusters()
         self.unused = UnusedParts()
 
     def orders(self, chain: Chain) -> tuple[str, ...]:
@@ -112,6 +114,7 @@ class LiveArms:
     def close(self) -> None:
         """After the loaders."""
         self._on_disk.close()
+        self._dask.close()
         self._step.close()
 
     def _why_not_step(self, arm: dict[str, Any]) -> str:
@@ -130,7 +133,7 @@ class LiveArms:
         host_part = None if on_device is None else on_device.host_part
         found = (on_disk, ordered, host_part, threaded)
         changes = [change for change in found if change is not None]
-        return self._loader.variant(_of_loader(arm), changes)
+        return self._loader.variant(self._dask.placed(_of_loader(arm)), changes)
 
     def _stages(self, arm: dict[str, Any], chain: Chain) -> Optional[DeviceStages]:
         first = value_of(arm.get("overrides") or {}, ON_DEVICE, None)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, Optional
 
 from .._chain import facts
+from .._chain.dask_settings import DASK_THREADS, ONE_DASK_THREAD
 from .._chain.payload import Finding, findings
-from .._chain.settings import DASK_THREADS, MALLOC, ONE_DASK_THREAD, UNUSED, line_of
+from .._chain.settings import MALLOC, UNUSED, line_of
 from .._chain.use_watch import Unused, line_without
 from .._worker.allocator import KEEP
 from .._worker.left_out import collates_each_part

@@ -1,4 +1,4 @@
-"""The threads that dask computes with in a worker: `dask_threads` of a live arm.
+"""What dask computes with in a worker: `dask_threads` and `dask_processes` of a live arm.
 
 A dataset that reads dask arrays (xarray, zarr) computes each sample in dask's pool of threads: one
 for each core, in each worker. dask is used only if the program uses it. Not thread safe.
@@ -30,6 +30,14 @@ def use_threads(threads: int) -> None:
             config.set(scheduler="single-threaded")
         else:
             config.set(scheduler="threads", num_workers=threads)
+
+
+def use_cluster(address: str) -> None:
+    """From now on dask computes in the processes of this scheduler, where the program does not
+    choose another in the call itself. Raises OSError if nothing answers there."""
+    distributed = importlib.import_module("dask.distributed")
+    distributed.Client(address)  # Kept by dask.
+    importlib.import_module("dask").config.set(scheduler="distributed")
 
 
 def _pools(threaded: Any) -> Iterator[Any]:

@@ -6,9 +6,10 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Callable
 
-from .._chain.settings import DASK_THREADS, DECODE_SCALE, MALLOC
+from .._chain.dask_settings import DASK_PROCESSES, DASK_THREADS
+from .._chain.settings import DECODE_SCALE, MALLOC
 from .allocator import keep_memory
-from .dask_threads import use_threads
+from .dask_threads import use_cluster, use_threads
 from .decode_scale import decode_at
 
 
@@ -42,5 +43,6 @@ _CHANGES: Mapping[str, Callable[[Any], None]] = {
     DECODE_SCALE: decode_at,
     MALLOC: lambda _keep: keep_memory(),
     DASK_THREADS: use_threads,
+    DASK_PROCESSES: use_cluster,
     "sharing_strategy": _share_by,
 }
