@@ -302,6 +302,7 @@ TEST_CASE("device.cast rounds as on the host, and device.one_hot sets one elemen
 TEST_CASE("device stages refuse batches that do not fit") {
   for (const StageType& type : all_stages().stages()) {
     if (type.kind != StageKind::device || type.type == "device.cast") continue;  // takes all
+    if (type.type == "device.pad") continue;  // leaves what is padded as it is
     CAPTURE(type.type);
     for (const BatchSpec& spec : {BatchSpec{{"other", DType::uint8, Shape{2, 3, 4, 4}}},
                                   BatchSpec{{"image", DType::float64, Shape{2, 3, kDynamic, 4}},
