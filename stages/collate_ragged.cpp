@@ -42,7 +42,7 @@ class RaggedCollate final : public CollateStage {
  private:
   void gather_ragged(std::size_t i, std::span<const Sample> samples, OwnedHostBatch& out) const {
     const std::string& name = input_[i].name;
-    static_cast<void>(largest_shape(name, samples));  // Refuses what no batch can hold.
+    require_one_kind(name, samples);
     std::int64_t values = 0;
     for (const Sample& sample : samples) values += sample.field(name).shape().elements();
     const auto count = static_cast<std::int64_t>(samples.size());

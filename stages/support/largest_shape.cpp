@@ -26,15 +26,19 @@ void enlarge(Shape& largest, const Shape& shape) {
 
 }  // namespace
 
-Shape largest_shape(const std::string& name, std::span<const Sample> samples) {
+void require_one_kind(const std::string& name, std::span<const Sample> samples) {
   const Field& first = samples.front().field(name);
-  Shape largest = first.shape();
   for (const Sample& sample : samples) {
     const Field& field = sample.field(name);
-    if (field.dtype() != first.dtype() || field.shape().rank() != largest.rank())
+    if (field.dtype() != first.dtype() || field.shape().rank() != first.shape().rank())
       refuse_pair(name, samples.front(), sample);
-    enlarge(largest, field.shape());
   }
+}
+
+Shape largest_shape(const std::string& name, std::span<const Sample> samples) {
+  require_one_kind(name, samples);
+  Shape largest = samples.front().field(name).shape();
+  for (const Sample& sample : samples) enlarge(largest, sample.field(name).shape());
   return largest;
 }
 

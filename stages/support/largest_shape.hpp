@@ -1,4 +1,4 @@
-// The shape that holds every sample of a batch.
+// The shape that holds every sample of a batch, and what such samples must have in common.
 #pragma once
 
 #include <span>
@@ -8,8 +8,11 @@
 
 namespace cachebisect::stages {
 
-/// The maximum of every axis of the field over `samples`. Throws Error(data) that names two samples
-/// whose dtypes or numbers of dimensions differ.
+/// Throws Error(data) that names two samples of whose fields the dtypes or the numbers of
+/// dimensions differ.
+void require_one_kind(const std::string& name, std::span<const Sample> samples);
+
+/// The maximum of every axis of the field over `samples`. Throws as require_one_kind().
 Shape largest_shape(const std::string& name, std::span<const Sample> samples);
 
 /// The same of shapes of one number of dimensions; there is at least one.

@@ -39,8 +39,8 @@ class CACHEBISECT_API DeviceOps {
   /// and then M values. Of equal positions any may count.
   virtual void unpack_nonzeros(const ConstTensorView& from, const TensorView& to,
                                Stream& stream) = 0;
-  /// N samples of shapes `shapes`, whose values lie end to end at the begin of `from` -> [N, ...]
-  /// of the same dtype: each at the begin of every axis, zeros elsewhere.
+  /// N samples of shapes `shapes`, whose values lie end to end at the start of `from` -> [N, ...]
+  /// of the same dtype: each at the start of every axis, zeros elsewhere.
   virtual void pad(const ConstTensorView& from, const TensorView& to, std::span<const Shape> shapes,
                    Stream& stream) = 0;
   /// Axis i of `to` is axis `axes[i]` of `from`.

@@ -201,7 +201,7 @@ TEST_CASE_FIXTURE(Fixture, "unpack_nonzeros puts values at their positions, and 
   CHECK(target.values() == std::vector<std::uint8_t>{9, 0, 7, 0, 0, 0});
 }
 
-TEST_CASE_FIXTURE(Fixture, "pad puts each sample at the begin of its row, and zeros elsewhere") {
+TEST_CASE_FIXTURE(Fixture, "pad puts each sample at the start of its row, and zeros elsewhere") {
   Tensor<std::uint8_t> source(DType::uint8, {3, 3}, {1, 2, 3, 4, 5, 6, 7, 0, 0});
   const std::array shapes{Shape{2, 2}, Shape{0, 3}, Shape{1, 3}};
   Tensor<std::uint8_t> target(DType::uint8, {3, 2, 3}, std::vector<std::uint8_t>(18, 9));

@@ -56,7 +56,7 @@ struct PaddedSamples {
   std::int64_t begins[kMost] = {};           // NOLINT(modernize-avoid-c-arrays)
   std::int64_t sizes[kMost][kMaxAxes] = {};  // NOLINT(modernize-avoid-c-arrays)
 };
-/// Each sample at the begin of every axis of its part of the output, zeros elsewhere.
+/// Each sample at the start of every axis of its part of the output, zeros elsewhere.
 cudaError_t pad(const void* from, void* to, std::size_t element_bytes, const PaddedSamples& samples,
                 cudaStream_t stream);
 
