@@ -19,6 +19,7 @@ constexpr int kMaxTrials = 4;        ///< after each diagnosis
 constexpr double kTrialSeconds = 30;
 constexpr double kDiagnosisSeconds = 25;
 constexpr const char* kStepLimits = "the training step is the limit";
+constexpr const char* kBudgetEnded = "the budget of measuring has ended";
 constexpr double kLeastSeconds = 1;  ///< left of the budget to begin with anything
 
 /// What tells a change of one version from another, wherever it writes to, and whatever the order
@@ -70,9 +71,16 @@ class Climb {
     }
   }
 
+  /// A verdict that is not certain and suggests nothing gets what is left of the budget.
   void diagnose() {
+    diagnose_within(std::min(kDiagnosisSeconds, left()));
+    const double longer = left() - kTrialSeconds;
+    if (has_no_answer() && longer > kDiagnosisSeconds) diagnose_within(longer);
+  }
+
+  void diagnose_within(double seconds) {
     announce("diagnosing");
-    report_ = subject_.diagnose(std::min(kDiagnosisSeconds, left()));
+    report_ = subject_.diagnose(seconds);
     result_.seconds += report_.timing.measure_seconds + report_.timing.sustain_seconds;
     reached_ = reached_by(report_);
     result_.device = report_.chain.device_name;
@@ -114,6 +122,11 @@ class Climb {
   /// The input costs nothing: what is left to change is the training step.
   [[nodiscard]] bool is_flat() const { return report_.verdict.kind == VerdictKind::flat; }
 
+  [[nodiscard]] bool has_no_answer() const {
+    return report_.verdict.kind == VerdictKind::inconclusive &&
+           candidates(report_, allows()).empty();
+  }
+
   [[nodiscard]] bool allows() const { return options_.allow_semantic; }
 
   /// Whether a version that is not diagnosed reaches the ceiling.
@@ -137,9 +150,10 @@ class Climb {
       result_.trials.push_back(trial);
       if (trial.kept) return !budget_has_ended();
     }
-    result_.end = tried > 0   ? "nothing that was tried gains 1% or more"
-                  : is_flat() ? kStepLimits
-                              : "no other change is predicted to gain 1% or more";
+    result_.end = tried > 0         ? "nothing that was tried gains 1% or more"
+                  : is_flat()       ? kStepLimits
+                  : has_no_answer() ? kBudgetEnded
+                                    : "no other change is predicted to gain 1% or more";
     return false;
   }
 
@@ -175,7 +189,7 @@ class Climb {
 
   bool budget_has_ended() {
     if (left() >= kLeastSeconds) return false;
-    result_.end = "the budget of measuring has ended";
+    result_.end = kBudgetEnded;
     return true;
   }
 

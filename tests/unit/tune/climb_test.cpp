@@ -87,6 +87,24 @@ TEST_CASE("the budget ends the search") {
   CHECK(result.trials.empty());
 }
 
+TEST_CASE("a diagnosis that says nothing is repeated with what is left of the budget") {
+  SimulatedSubject subject(one_worker());
+  subject.seconds_to_certainty = 60;
+  const tune::Result result = tune::climb(subject, {.budget_seconds = 1000});
+  CHECK(result.end == "the training step is the limit");
+  CHECK(result.kept() >= 1);
+  CHECK(subject.diagnoses == 2 * (result.kept() + 1));
+}
+
+TEST_CASE("a budget too short to be certain is said to have ended") {
+  SimulatedSubject subject(one_worker());
+  subject.seconds_to_certainty = 60;
+  const tune::Result result = tune::climb(subject, {.budget_seconds = 50});
+  CHECK(result.end == "the budget of measuring has ended");
+  CHECK(result.trials.empty());
+  CHECK(subject.diagnoses == 1);
+}
+
 TEST_CASE("an interruption keeps what was reached") {
   SimulatedSubject subject(one_worker());
   subject.before_comparing = [] { throw Error(ErrorKind::interrupted, "stopped"); };

@@ -27,7 +27,9 @@ class SimulatedSubject final : public tune::Subject {
     asked.budget_seconds = budget_seconds;
     asked.explain = false;
     asked.what_ifs = tune::questions(replayer.describe(), chain.cores);
-    return bisect(replayer, asked);
+    Report report = bisect(replayer, asked);
+    if (budget_seconds < seconds_to_certainty) leave_open(report);
+    return report;
   }
 
   [[nodiscard]] bool diagnoses_again() const override { return again; }
@@ -46,12 +48,19 @@ class SimulatedSubject final : public tune::Subject {
 
   SimulatedChain chain;
   int diagnoses = 0;
+  double seconds_to_certainty = 0;  ///< the least budget of a diagnosis that says anything
   bool again = true;
   std::vector<std::vector<Edit>> compared;
   double penalty = 0;  ///< of every change, in log throughput
   std::function<void()> before_comparing;
 
  private:
+  static void leave_open(Report& report) {
+    report.verdict.kind = VerdictKind::inconclusive;
+    report.what_ifs.clear();
+    report.remedies.clear();
+  }
+
   [[nodiscard]] SimulatedChain changed(const std::vector<Edit>& edits) const {
     SimulatedChain other = chain;
     for (const Edit& edit : edits) {
