@@ -1,8 +1,6 @@
 // Crops and flips: a window per image.
-#include <limits>
-
+#include "cachebisect/device/cuda/elements.cuh"
 #include "cachebisect/device/cuda/kernels.hpp"
-#include "cachebisect/device/cuda/launch.cuh"
 
 namespace cachebisect::cuda::kernels {
 namespace {
@@ -42,35 +40,21 @@ __global__ void crop_kernel(const T* __restrict__ from, T* __restrict__ to, Imag
   }
 }
 
-template <class T>
-cudaError_t crop_of(const void* from, void* to, const ImageLayout& input, const ImageLayout& output,
-                    const Windows& windows, cudaStream_t stream) {
-  const std::int64_t count = output.images * output.pixels() * output.channels;
-  const auto kernel = count <= std::numeric_limits<std::int32_t>::max()
-                          ? crop_kernel<std::uint32_t, T>
-                          : crop_kernel<std::uint64_t, T>;
-  return launch(kernel, count, stream, static_cast<const T*>(from), static_cast<T*>(to), input,
-                output, windows, count);
-}
-
 }  // namespace
 
 cudaError_t crop(const void* from, void* to, std::size_t element_bytes, const ImageLayout& input,
                  const ImageLayout& output, const ImageWindow* windows, cudaStream_t stream) {
   Windows all;
   for (std::int64_t i = 0; i < output.images; ++i) all.of[i] = windows[i];
-  switch (element_bytes) {
-    case 1:
-      return crop_of<std::uint8_t>(from, to, input, output, all, stream);
-    case 2:
-      return crop_of<std::uint16_t>(from, to, input, output, all, stream);
-    case 4:
-      return crop_of<std::uint32_t>(from, to, input, output, all, stream);
-    case 8:
-      return crop_of<std::uint64_t>(from, to, input, output, all, stream);
-    default:
-      return cudaErrorInvalidValue;
-  }
+  const std::int64_t count = output.images * output.pixels() * output.channels;
+  return with_bits(element_bytes, [&](auto element) {
+    return with_index(count, [&](auto index) {
+      using T = typename decltype(element)::type;
+      using Index = typename decltype(index)::type;
+      return launch(crop_kernel<Index, T>, count, stream, static_cast<const T*>(from),
+                    static_cast<T*>(to), input, output, all, count);
+    });
+  });
 }
 
 }  // namespace cachebisect::cuda::kernels

@@ -1,6 +1,7 @@
 // Element types and their conversion in kernels, by the same rules as on the host.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -97,6 +98,31 @@ cudaError_t with_float_type(DType dtype, const Body& body) {
   if (dtype == DType::float16) return body(Type<__half>{});
   if (dtype == DType::bfloat16) return body(Type<__nv_bfloat16>{});
   return body(Type<float>{});
+}
+
+/// The same for values that are only moved: the unsigned type of so many bytes.
+template <class Body>
+cudaError_t with_bits(std::size_t element_bytes, const Body& body) {
+  switch (element_bytes) {
+    case 1:
+      return body(Type<std::uint8_t>{});
+    case 2:
+      return body(Type<std::uint16_t>{});
+    case 4:
+      return body(Type<std::uint32_t>{});
+    case 8:
+      return body(Type<std::uint64_t>{});
+    default:
+      return cudaErrorInvalidValue;
+  }
+}
+
+/// The same for indices below `count`: 32 bits wide if that is enough, as divisions are then
+/// several times faster.
+template <class Body>
+cudaError_t with_index(std::int64_t count, const Body& body) {
+  if (count <= std::numeric_limits<std::int32_t>::max()) return body(Type<std::uint32_t>{});
+  return body(Type<std::uint64_t>{});
 }
 
 }  // namespace cachebisect::cuda::kernels

@@ -1,8 +1,6 @@
 // Samples of different sizes, end to end, as a batch padded with zeros.
-#include <limits>
-
+#include "cachebisect/device/cuda/elements.cuh"
 #include "cachebisect/device/cuda/kernels.hpp"
-#include "cachebisect/device/cuda/launch.cuh"
 
 namespace cachebisect::cuda::kernels {
 namespace {
@@ -30,34 +28,21 @@ __global__ void pad_kernel(const T* __restrict__ from, T* __restrict__ to, Padde
   }
 }
 
-template <class T>
-cudaError_t pad_of(const void* from, void* to, const PaddedSamples& samples, cudaStream_t stream) {
-  std::int64_t row = 1;
-  for (int axis = 0; axis < samples.axes; ++axis) row *= samples.shape[axis];
-  const std::int64_t count = samples.count * row;
-  const auto kernel = count <= std::numeric_limits<std::int32_t>::max()
-                          ? pad_kernel<std::uint32_t, T>
-                          : pad_kernel<std::uint64_t, T>;
-  return launch(kernel, count, stream, static_cast<const T*>(from), static_cast<T*>(to), samples,
-                row, count);
-}
-
 }  // namespace
 
 cudaError_t pad(const void* from, void* to, std::size_t element_bytes, const PaddedSamples& samples,
                 cudaStream_t stream) {
-  switch (element_bytes) {
-    case 1:
-      return pad_of<std::uint8_t>(from, to, samples, stream);
-    case 2:
-      return pad_of<std::uint16_t>(from, to, samples, stream);
-    case 4:
-      return pad_of<std::uint32_t>(from, to, samples, stream);
-    case 8:
-      return pad_of<std::uint64_t>(from, to, samples, stream);
-    default:
-      return cudaErrorInvalidValue;
-  }
+  std::int64_t row = 1;
+  for (int axis = 0; axis < samples.axes; ++axis) row *= samples.shape[axis];
+  const std::int64_t count = samples.count * row;
+  return with_bits(element_bytes, [&](auto element) {
+    return with_index(count, [&](auto index) {
+      using T = typename decltype(element)::type;
+      using Index = typename decltype(index)::type;
+      return launch(pad_kernel<Index, T>, count, stream, static_cast<const T*>(from),
+                    static_cast<T*>(to), samples, row, count);
+    });
+  });
 }
 
 }  // namespace cachebisect::cuda::kernels

@@ -1,9 +1,7 @@
 // Transposes by the layout: two swapped axes of which one is short, as images have with channels
 // first or last, or any other order of axes.
-#include <limits>
-
+#include "cachebisect/device/cuda/elements.cuh"
 #include "cachebisect/device/cuda/kernels.hpp"
-#include "cachebisect/device/cuda/launch.cuh"
 
 namespace cachebisect::cuda::kernels {
 namespace {
@@ -101,34 +99,19 @@ cudaError_t launch_transpose(const T* from, T* to, const Gather& gather, std::in
   return launch(gather_kernel<Index, T>, count, stream, from, to, gather, count);
 }
 
-/// Indices are 32 bits wide if that is enough: divisions are then several times faster.
-template <class T>
-cudaError_t transpose_of(const void* from, void* to, const Gather& gather, std::int64_t count,
-                         cudaStream_t stream) {
-  const auto* source = static_cast<const T*>(from);
-  auto* target = static_cast<T*>(to);
-  return count <= std::numeric_limits<std::int32_t>::max()
-             ? launch_transpose<std::uint32_t>(source, target, gather, count, stream)
-             : launch_transpose<std::uint64_t>(source, target, gather, count, stream);
-}
-
 }  // namespace
 
 cudaError_t transpose(const void* from, void* to, std::size_t element_bytes, const Gather& gather,
                       std::int64_t count, cudaStream_t stream) {
   const Gather axes = joined(gather);
-  switch (element_bytes) {
-    case 1:
-      return transpose_of<std::uint8_t>(from, to, axes, count, stream);
-    case 2:
-      return transpose_of<std::uint16_t>(from, to, axes, count, stream);
-    case 4:
-      return transpose_of<std::uint32_t>(from, to, axes, count, stream);
-    case 8:
-      return transpose_of<std::uint64_t>(from, to, axes, count, stream);
-    default:
-      return cudaErrorInvalidValue;
-  }
+  return with_bits(element_bytes, [&](auto element) {
+    return with_index(count, [&](auto index) {
+      using T = typename decltype(element)::type;
+      using Index = typename decltype(index)::type;
+      return launch_transpose<Index>(static_cast<const T*>(from), static_cast<T*>(to), axes, count,
+                                     stream);
+    });
+  });
 }
 
 }  // namespace cachebisect::cuda::kernels
