@@ -1,6 +1,7 @@
 // decode.mnist: the 784 bytes of an MNIST record as an image.
 #include "stages/support/field_stage.hpp"
 
+#include "cachebisect/data/shown_bytes.hpp"
 #include "cachebisect/pipeline/registry.hpp"
 
 namespace cachebisect::stages {
@@ -21,9 +22,7 @@ class DecodeMnist final : public FieldStage {
 
   void process_field(const ConstTensorView& input, Field& out,
                      const SampleContext&) const override {
-    const std::byte* record = checked_bytes(input, kMnistRecord).data();
-    copy_tensor(dense_view(record, DType::uint8, kMnistImage),
-                out.resize_strided(DType::uint8, kMnistImage));
+    show_bytes(out, checked_bytes(input, kMnistRecord).data(), kMnistImage);
   }
 };
 

@@ -7,14 +7,16 @@
 #include "stages/datasets/held_bytes.hpp"
 #include "stages/datasets/idx.hpp"
 
+#include "cachebisect/data/shown_bytes.hpp"
 #include "cachebisect/pipeline/registry.hpp"
 
 namespace cachebisect::stages {
 namespace {
 
 constexpr std::uint64_t kImageSide = 28;
-constexpr std::uint64_t kPixels = kImageSide * kImageSide;
+constexpr std::int64_t kPixels = kImageSide * kImageSide;
 constexpr unsigned kClasses = 10;
+const Shape kRecord{kPixels};
 
 class MnistSource final : public SourceStage {
  public:
@@ -26,7 +28,7 @@ class MnistSource final : public SourceStage {
         generated_samples_(static_cast<std::uint64_t>(params.integer("generated_samples"))) {}
 
   [[nodiscard]] SampleSpec infer() override {
-    return {{"image", DType::uint8, {std::int64_t{kPixels}}}, {"label", DType::int64, {}}};
+    return {{"image", DType::uint8, kRecord}, {"label", DType::int64, {}}};
   }
 
   void open() override { open_with({}); }
@@ -60,9 +62,13 @@ class MnistSource final : public SourceStage {
   [[nodiscard]] bool generated() const override { return generated_; }
 
   void read(Sample& out, const SampleContext& context) const override {
-    const TensorView pixels = out.field("image").resize(DType::uint8, {std::int64_t{kPixels}});
     out.set_origin(images_->path());
-    images_->read(context.index(), std::span(pixels.data, kPixels));
+    Field& image = out.field("image");
+    if (images_->in_memory()) {
+      show_bytes(image, images_->held(context.index()).data(), kRecord);
+    } else {
+      images_->read(context.index(), std::span(image.resize(DType::uint8, kRecord).data, kPixels));
+    }
     out.field("label").set(std::to_integer<std::int64_t>(labels_[context.index()]));
   }
 

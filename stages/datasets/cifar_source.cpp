@@ -1,7 +1,6 @@
 #include "stages/datasets/cifar_source.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -12,11 +11,13 @@
 
 #include "cachebisect/base/file.hpp"
 #include "cachebisect/data/sample_place.hpp"
+#include "cachebisect/data/shown_bytes.hpp"
 
 namespace cachebisect::stages {
 namespace {
 
 constexpr std::uint64_t kPixels = 3072;
+const Shape kPlanes{std::int64_t{kPixels}};
 
 class CifarSource final : public SourceStage {
  public:
@@ -29,7 +30,7 @@ class CifarSource final : public SourceStage {
         generated_samples_(static_cast<std::uint64_t>(params.integer("generated_samples"))) {}
 
   [[nodiscard]] SampleSpec infer() override {
-    return {{"image", DType::uint8, {std::int64_t{kPixels}}}, {"label", DType::int64, {}}};
+    return {{"image", DType::uint8, kPlanes}, {"label", DType::int64, {}}};
   }
 
   void open() override { open_with({}); }
@@ -54,9 +55,9 @@ class CifarSource final : public SourceStage {
   void read(Sample& out, const SampleContext& context) const override {
     const Place place = locate(context.index());
     out.set_origin(files_[place.file].path());
-    const std::span<const std::byte> record = record_at(place, context);
-    const TensorView pixels = out.field("image").resize(DType::uint8, {std::int64_t{kPixels}});
-    std::memcpy(pixels.data, record.last(kPixels).data(), kPixels);
+    Field& image = out.field("image");
+    const std::span<const std::byte> record = record_at(place, image);
+    show_bytes(image, record.last(kPixels).data(), kPlanes);
     out.field("label").set(label_of(record, place.offset));
   }
 
@@ -81,11 +82,11 @@ class CifarSource final : public SourceStage {
     return {file, record * record_bytes()};
   }
 
-  [[nodiscard]] std::span<const std::byte> record_at(const Place& place,
-                                                     const SampleContext& context) const {
+  [[nodiscard]] std::span<const std::byte> record_at(const Place& place, Field& image) const {
     if (in_memory_) return held_[place.file]->bytes().subspan(place.offset, record_bytes());
-    // One range, and a copy of the pixels, cost less than two ranges in one call (preadv).
-    const std::span<std::byte> record = context.arena().take(record_bytes());
+    // The label in front of the pixels too: one range costs less than two in one call (preadv).
+    const Shape whole{static_cast<std::int64_t>(record_bytes())};
+    const std::span record(image.resize(DType::uint8, whole).data, record_bytes());
     files_[place.file].read(place.offset, record);
     return record;
   }

@@ -42,6 +42,10 @@ class IdxFile {
   [[nodiscard]] std::uint64_t offset(std::uint64_t index) const noexcept {
     return header_bytes_ + index * item_bytes();
   }
+  /// The bytes of item `index`, of a file that is held. Thread safe after load().
+  [[nodiscard]] std::span<const std::byte> held(std::uint64_t index) const noexcept {
+    return content_.bytes().subspan(content_begin_ + index * item_bytes(), item_bytes());
+  }
   /// Fills `out` with items from `index` on. Throws Error(data). Thread safe after load().
   void read(std::uint64_t index, std::span<std::byte> out) const;
 

@@ -1,6 +1,7 @@
 #include "stages/support/synthetic.hpp"
 
 #include "cachebisect/base/random.hpp"
+#include "cachebisect/data/shown_bytes.hpp"
 
 namespace cachebisect::stages {
 namespace {
@@ -18,9 +19,7 @@ FreeBytes::FreeBytes(std::int64_t bytes)
 }
 
 void FreeBytes::show(std::uint64_t index, Field& field) const {
-  // A field that is a view is read only to stages, so nothing writes these bytes.
-  auto* start = const_cast<std::byte*>(data_.data()) + index % kWindows * kStep;
-  field.share(dense_view(start, DType::uint8, Shape{bytes_}));
+  show_bytes(field, data_.data() + index % kWindows * kStep, Shape{bytes_});
 }
 
 std::vector<ParamSpec> cost_params() {

@@ -1,6 +1,7 @@
 #include "cachebisect/data/field.hpp"
 
 #include <cstring>
+#include <functional>
 
 namespace cachebisect {
 
@@ -74,7 +75,11 @@ void Field::copy_from(const Field& other) {
 void Field::share(const Field& other) noexcept { view_ = other.view_; }
 
 void Field::keep() {
-  if (view_.data == storage_.data()) return;
+  const std::less<> before;
+  const std::byte* const own_begin = storage_.data();
+  const bool is_kept =
+      !before(view_.data, own_begin) && before(view_.data, own_begin + storage_.capacity());
+  if (is_kept) return;
   const ConstTensorView seen = view_;
   copy_tensor(seen, own(seen.dtype, seen.shape));
 }
