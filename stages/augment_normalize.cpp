@@ -1,5 +1,5 @@
 // augment.normalize: (value - mean) / std per channel; uint8 is first scaled to 0..1.
-#include "stages/kernels/affine_lut.hpp"
+#include "stages/kernels/byte_map.hpp"
 #include "stages/support/field_stage.hpp"
 #include "stages/support/normalization.hpp"
 
@@ -14,10 +14,7 @@ class Normalize final : public FieldStage {
       : FieldStage(params), normalization_(normalization_of(params)) {
     // Rounded twice, as by augment.to_float followed by this stage on floats.
     for (std::size_t c = 0; c < normalization_.entries(); ++c) {
-      ByteTable table{};
-      for (std::size_t value = 0; value < table.size(); ++value)
-        table[value] = apply(unit_value(static_cast<std::uint8_t>(value)), c);
-      tables_.push_back(table);
+      maps_.emplace_back(normalization_.mean[c], normalization_.std[c]);
     }
   }
 
@@ -35,7 +32,7 @@ class Normalize final : public FieldStage {
     check_entries("mean and std have", normalization_.entries(), input.shape);
     const ImageOut<float> to = image_out<float>(out.resize_strided(DType::float32, input.shape));
     if (input.dtype == DType::uint8)
-      return apply_tables(image_in<std::uint8_t>(input), to, tables_);
+      return map_bytes(image_in<std::uint8_t>(input), to, maps_);
     apply_floats(image_in<float>(input), to);
   }
 
@@ -56,7 +53,7 @@ class Normalize final : public FieldStage {
   }
 
   Normalization normalization_;
-  std::vector<ByteTable> tables_;
+  std::vector<ByteMap> maps_;
 };
 
 }  // namespace

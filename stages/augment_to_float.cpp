@@ -1,5 +1,5 @@
 // augment.to_float: uint8 as float32 in 0..1 (torchvision's ToTensor without the layout change).
-#include "stages/kernels/affine_lut.hpp"
+#include "stages/kernels/byte_map.hpp"
 #include "stages/support/field_stage.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"
@@ -9,10 +9,7 @@ namespace {
 
 class ToFloat final : public FieldStage {
  public:
-  explicit ToFloat(const Params& params) : FieldStage(params), tables_(1) {
-    for (std::size_t value = 0; value < 256; ++value)
-      tables_[0][value] = unit_value(static_cast<std::uint8_t>(value));
-  }
+  explicit ToFloat(const Params& params) : FieldStage(params) {}
 
  private:
   FieldSpec infer_field(const FieldSpec& input) override {
@@ -25,10 +22,10 @@ class ToFloat final : public FieldStage {
   void process_field(const ConstTensorView& input, Field& out,
                      const SampleContext&) const override {
     const TensorView to = out.resize_strided(DType::float32, input.shape);
-    apply_tables(image_in<std::uint8_t>(input), image_out<float>(to), tables_);
+    map_bytes(image_in<std::uint8_t>(input), image_out<float>(to), maps_);
   }
 
-  std::vector<ByteTable> tables_;
+  std::vector<ByteMap> maps_{ByteMap(0, 1)};
 };
 
 }  // namespace

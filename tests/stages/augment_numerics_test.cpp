@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "stages/image_fixtures.hpp"
-#include "stages/kernels/affine_lut.hpp"
 #include "stages/kernels/blur.hpp"
+#include "stages/kernels/byte_map.hpp"
 #include "stages/kernels/color.hpp"
 #include "stages/kernels/crop.hpp"
 #include "stages/kernels/geometry.hpp"
