@@ -75,7 +75,8 @@ int choose_precision(const float* weights, std::int64_t count) {
 }
 
 std::int16_t* make_fixed(const float* weights, std::int64_t count, int precision, Arena& arena) {
-  std::int16_t* fixed = arena.take_array<std::int16_t>(static_cast<std::size_t>(count)).data();
+  const std::int64_t room = count + AxisWeights::kReadable;
+  std::int16_t* fixed = arena.take_array<std::int16_t>(static_cast<std::size_t>(room)).data();
   const auto unit = static_cast<float>(1 << precision);
   for (std::int64_t i = 0; i < count; ++i)
     fixed[i] = static_cast<std::int16_t>(std::lrint(weights[i] * unit));
@@ -113,6 +114,7 @@ AxisWeights make_weights(std::int64_t start, std::int64_t length, std::int64_t o
                                 : clamped_window(center, support, length, shape, weights);
     first[i] = static_cast<std::int32_t>(start + window.first);
     count[i] = static_cast<std::int32_t>(window.count);
+    axis.most = std::max(axis.most, count[i]);
   }
   axis.count = count;
   axis.real = real;

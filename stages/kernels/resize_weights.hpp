@@ -13,10 +13,13 @@ namespace cachebisect::stages {
 struct AxisWeights {
   const std::int32_t* first = nullptr;
   const std::int32_t* count = nullptr;
+  std::int32_t most = 0;  ///< the largest of `count`
   const float* real = nullptr;
   const std::int16_t* fixed = nullptr;  ///< weight * 2^precision, rounded
   std::int64_t taps = 0;                ///< weights per output, a multiple of 4; padded with zeros
   int precision = 0;
+  /// Elements of `fixed` beyond the last weight that may be read, of any value.
+  static constexpr std::int64_t kReadable = 4;
   bool identity = false;  ///< output i is source i + first[0], and there are no weights
 
   /// Half of 2^precision: added before the shift by `precision`, which then rounds to nearest.
