@@ -65,11 +65,15 @@ class MnistSource final : public SourceStage {
     out.set_origin(images_->path());
     Field& image = out.field("image");
     if (images_->in_memory()) {
-      show_bytes(image, images_->held(context.index()).data(), kRecord);
+      show_bytes(image, held(context.index()).data(), kRecord);
     } else {
       images_->read(context.index(), std::span(image.resize(DType::uint8, kRecord).data, kPixels));
     }
     out.field("label").set(std::to_integer<std::int64_t>(labels_[context.index()]));
+  }
+
+  [[nodiscard]] std::span<const std::byte> held(SampleIndex index) const override {
+    return images_->in_memory() ? images_->held(index) : std::span<const std::byte>{};
   }
 
   [[nodiscard]] std::vector<FileRange> files(SampleIndex index) const override {

@@ -61,6 +61,10 @@ class CifarSource final : public SourceStage {
     out.field("label").set(label_of(record, place.offset));
   }
 
+  [[nodiscard]] std::span<const std::byte> held(SampleIndex index) const override {
+    return in_memory_ ? held_record(locate(index)) : std::span<const std::byte>{};
+  }
+
   [[nodiscard]] std::vector<FileRange> files(SampleIndex index) const override {
     if (in_memory_) return {};
     const Place place = locate(index);
@@ -82,8 +86,12 @@ class CifarSource final : public SourceStage {
     return {file, record * record_bytes()};
   }
 
+  [[nodiscard]] std::span<const std::byte> held_record(const Place& place) const noexcept {
+    return held_[place.file]->bytes().subspan(place.offset, record_bytes());
+  }
+
   [[nodiscard]] std::span<const std::byte> record_at(const Place& place, Field& image) const {
-    if (in_memory_) return held_[place.file]->bytes().subspan(place.offset, record_bytes());
+    if (in_memory_) return held_record(place);
     // The label in front of the pixels too: one range costs less than two in one call (preadv).
     const Shape whole{static_cast<std::int64_t>(record_bytes())};
     const std::span record(image.resize(DType::uint8, whole).data, record_bytes());

@@ -68,6 +68,8 @@ class CACHEBISECT_INTERNAL_API LoadProgram {
   /// after some sample stage runs.
   [[nodiscard]] bool collates() const noexcept { return collates_; }
 
+  /// Whether samples are in an order of groups.
+  [[nodiscard]] bool is_grouped() const noexcept { return grouped_ != nullptr; }
   [[nodiscard]] BatchRange range(std::uint64_t sequence) const noexcept;
   [[nodiscard]] LoadCursor cursor(std::uint64_t position) const noexcept;
   /// The sample at the cursor; `reader`: of this thread. Origins sampler and indices only.

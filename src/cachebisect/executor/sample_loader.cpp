@@ -26,6 +26,7 @@ void SampleLoader::begin_run(const LoadProgram& program) {
   program_ = &program;
   LoadRecorder* const recorder = program.request().recorder;
   record_ = recorder == nullptr ? nullptr : &recorder->worker(number_);
+  samples_.begin_run(program, pipeline_->source());
   const auto& steps = program.sample_steps();
   const bool writes =
       program.collates() && !steps.empty() && steps.back().kind != LoadStep::Kind::substitute;
@@ -52,7 +53,7 @@ void SampleLoader::load(BatchSlot& slot, std::int64_t row, const LoadCursor& at,
     }
     return check_memory(slot, row);
   }
-  SampleIndex index = program_->index(at, order_);
+  SampleIndex index = samples_.index(at, position);
   for (unsigned attempt = 1;; ++attempt) {
     try {
       run(slot, row, at.epoch, index, nullptr, position);

@@ -10,6 +10,7 @@
 #include "cachebisect/executor/load_program.hpp"
 #include "cachebisect/executor/load_recorder.hpp"
 #include "cachebisect/executor/row_writer.hpp"
+#include "cachebisect/executor/sample_ahead.hpp"
 #include "cachebisect/executor/skip_counter.hpp"
 
 namespace cachebisect {
@@ -70,7 +71,7 @@ class SampleLoader {
   RowWriter rows_;
   SkipCounter* skipped_;
   const LoadProgram* program_ = nullptr;
-  OrderReader order_;
+  SampleAhead samples_;
   std::size_t slots_;
   std::size_t number_;  // of the worker
   bool sized_;          // whether the memory of the slots is known to fit

@@ -112,6 +112,9 @@ class CACHEBISECT_API SourceStage : public Stage {
   /// Bytes of sample `index` as it is stored, to group samples by size; 0 if they are not known.
   /// Valid after open(); by default the bytes of files(), which may be looked up.
   [[nodiscard]] virtual std::uint64_t stored_bytes(SampleIndex index) const;
+  /// What read() touches of sample `index` if the source holds it in memory; empty if it does not.
+  /// Loaders fetch it into the processor's caches ahead of read(). Valid after open().
+  [[nodiscard]] virtual std::span<const std::byte> held(SampleIndex index) const;
 };
 
 /// Kind `sample`: one sample in, one out.
