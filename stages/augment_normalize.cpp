@@ -31,8 +31,7 @@ class Normalize final : public FieldStage {
                      const SampleContext&) const override {
     check_entries("mean and std have", normalization_.entries(), input.shape);
     const ImageOut<float> to = image_out<float>(out.resize_strided(DType::float32, input.shape));
-    if (input.dtype == DType::uint8)
-      return map_bytes(image_in<std::uint8_t>(input), to, maps_);
+    if (input.dtype == DType::uint8) return map_bytes(image_in<std::uint8_t>(input), to, maps_);
     apply_floats(image_in<float>(input), to);
   }
 
