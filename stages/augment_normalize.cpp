@@ -12,7 +12,7 @@ class Normalize final : public FieldStage {
  public:
   explicit Normalize(const Params& params)
       : FieldStage(params), normalization_(normalization_of(params)) {
-    // Rounded twice, as by augment.to_float followed by this stage on floats.
+    // Bytes give what augment.to_float and then this stage on floats give.
     for (std::size_t c = 0; c < normalization_.entries(); ++c) {
       maps_.emplace_back(normalization_.mean[c], normalization_.std[c]);
     }

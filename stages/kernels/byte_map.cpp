@@ -39,7 +39,10 @@ void map_dense(const std::uint8_t* from, std::int64_t count, std::int64_t channe
     for (; i < count; ++i) to[i] = maps.front()[from[i]];
     return;
   }
-  for (; i < count; ++i) to[i] = maps[static_cast<std::size_t>(i % channels)][from[i]];
+  // What was done is whole pixels.
+  for (; i < count; i += channels) {
+    for (std::int64_t c = 0; c < channels; ++c) to[i + c] = map_of(maps, c)[from[i + c]];
+  }
 }
 
 /// Of RGB pixels. Rows that follow each other without a gap are one row.

@@ -30,6 +30,7 @@ CACHEBISECT_FMA Constants constants_of(const ByteMap& map) noexcept {
 /// Of lanes from `first` on.
 CACHEBISECT_FMA Constants constants_of(const std::vector<ByteMap>& maps,
                                        std::size_t first) noexcept {
+  if (maps.size() == 1) return constants_of(maps.front());
   std::array<float, kLanes> mean{};
   std::array<float, kLanes> std{};
   std::array<float, kLanes> reciprocal{};

@@ -12,7 +12,7 @@
 namespace cachebisect::stages {
 
 /// Maps `count` values that lie side by side; the maps, one or one per channel, take turns. Returns
-/// how many values were written.
+/// how many values were written; of several maps, those of whole pixels.
 std::int64_t map_dense_simd(const std::uint8_t* from, std::int64_t count, float* to,
                             const std::vector<ByteMap>& maps) noexcept;
 
