@@ -163,8 +163,8 @@ class CifarSource final : public SourceStage {
     for (const InputFile& file : files_) {
       const auto read = [&] { return read_whole(file, context); };
       const std::string key = file.path() + " of " + std::to_string(file.size()) + " bytes";
-      held_.push_back(context.shared ? context.shared->get<HeldBytes>(key, read)
-                                     : std::make_shared<const HeldBytes>(read()));
+      held_.push_back(context.shared ? context.shared->get<HugePageBuffer>(key, read)
+                                     : std::make_shared<const HugePageBuffer>(read()));
     }
   }
 
@@ -175,8 +175,8 @@ class CifarSource final : public SourceStage {
   bool in_memory_;
   std::uint64_t generated_samples_;
   std::vector<InputFile> files_;
-  std::vector<std::shared_ptr<const HeldBytes>> held_;  // per file, if they are held
-  std::vector<std::uint64_t> ends_;                     // samples up to the end of each file
+  std::vector<std::shared_ptr<const HugePageBuffer>> held_;  // per file, if they are held
+  std::vector<std::uint64_t> ends_;                          // samples up to the end of each file
   bool generated_ = false;
 };
 

@@ -1,18 +1,15 @@
 #include "stages/datasets/held_bytes.hpp"
 
 #include <algorithm>
-#include <new>
+#include <cstddef>
+#include <span>
 #include <string>
-
-#include <sys/mman.h>
 
 #include "cachebisect/base/machine.hpp"
 #include "cachebisect/base/number_format.hpp"
 
 namespace cachebisect::stages {
 namespace {
-
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 void require_room(const InputFile& file) {
   const double available = available_memory().available_bytes;
@@ -25,25 +22,10 @@ void require_room(const InputFile& file) {
 
 }  // namespace
 
-HeldBytes::HeldBytes(std::size_t size) : size_(size) {
-  const std::size_t whole =
-      (std::max<std::size_t>(size, 1) + kHugePage - 1) / kHugePage * kHugePage;
-  void* data = ::operator new (whole, std::align_val_t{kHugePage}, std::nothrow);
-  if (data == nullptr) {
-    throw Error(ErrorKind::data, "no host memory left for " + std::to_string(size) + " bytes");
-  }
-  data_.reset(static_cast<std::byte*>(data));
-  madvise(data, whole, MADV_HUGEPAGE);
-}
-
-void HeldBytes::Free::operator()(std::byte* data) const noexcept {
-  ::operator delete (data, std::align_val_t{kHugePage});
-}
-
-HeldBytes read_whole(const InputFile& file, const OpenContext& context) {
+HugePageBuffer read_whole(const InputFile& file, const OpenContext& context) {
   constexpr std::size_t kPiece = std::size_t{16} << 20;
   require_room(file);
-  HeldBytes held(file.size());
+  HugePageBuffer held(file.size());
   const std::span<std::byte> all = held.bytes();
   for (std::size_t done = 0; done < all.size(); done += kPiece) {
     context.check_stop();

@@ -114,7 +114,7 @@ void IdxFile::load(const OpenContext& context) {
     return;
   }
   check_room();
-  content_ = HeldBytes(elements());
+  content_ = HugePageBuffer(elements());
   gzip_->read(content_.bytes());
   if (!gzip_->at_end()) {
     fail("inflates to more than its header declares (" + shape() +

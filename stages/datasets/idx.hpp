@@ -61,7 +61,7 @@ class IdxFile {
   bool in_memory_;
   InputFile file_;                    // plain
   std::unique_ptr<GzipReader> gzip_;  // until it is loaded
-  HeldBytes content_;                 // of a file that is held
+  HugePageBuffer content_;            // of a file that is held
   std::uint64_t content_begin_ = 0;   // where its elements begin
   std::array<std::uint64_t, 3> dims_{1, 1, 1};
   std::uint64_t header_bytes_ = 0;
