@@ -1,95 +1,22 @@
 #include "stages/support/sample_store.hpp"
 
-#include <array>
-#include <atomic>
 #include <iterator>
 #include <list>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
-#include <vector>
+
+#include "stages/support/fixed_store.hpp"
 
 namespace cachebisect::stages {
 namespace {
 
-constexpr std::size_t kChunkBits = 12;
-constexpr std::size_t kChunk = std::size_t{1} << kChunkBits;
-/// Indices from 2^28 on are not kept.
-constexpr std::size_t kChunks = std::size_t{1} << 16U;
-
-/// Nothing goes, so that readers need no lock.
-class FixedStore final : public SampleStore {
- public:
-  explicit FixedStore(std::uint64_t limit_bytes) : places_(kChunks) {
-    use_.limit_bytes = limit_bytes;
-  }
-
-  void keep(const Sample& sample) override {
-    if (full_.load(std::memory_order_relaxed) || place(sample.index()) != nullptr) return;
-    auto copy = std::make_unique<Sample>();
-    copy->copy_from(sample);
-    const std::lock_guard lock(mutex_);
-    add(std::move(copy));
-  }
-
-  bool find(SampleIndex index, Sample& out) override {
-    const Sample* const kept = place(index);
-    if (kept == nullptr) return false;
-    out.begin_from(*kept);
-    return true;
-  }
-
-  [[nodiscard]] CacheUse use() const override {
-    const std::lock_guard lock(mutex_);
-    CacheUse use = use_;
-    use.full = full_;
-    return use;
-  }
-
- private:
-  struct Chunk {
-    std::array<std::atomic<const Sample*>, kChunk> samples{};
-  };
-
-  [[nodiscard]] const Sample* place(SampleIndex index) const noexcept {
-    const std::uint64_t chunk = index.value >> kChunkBits;
-    if (chunk >= kChunks) return nullptr;
-    const Chunk* const samples = places_[chunk].load(std::memory_order_acquire);
-    if (samples == nullptr) return nullptr;
-    return samples->samples[index.value % kChunk].load(std::memory_order_acquire);
-  }
-
-  void add(std::unique_ptr<Sample> sample) {
-    const SampleIndex index = sample->index();
-    const std::uint64_t chunk = index.value >> kChunkBits;
-    if (chunk >= kChunks || place(index) != nullptr) return;
-    const std::uint64_t bytes =
-        bytes_held(*sample) + (places_[chunk].load() == nullptr ? sizeof(Chunk) : 0);
-    if (use_.bytes + bytes > use_.limit_bytes) {
-      full_.store(true, std::memory_order_relaxed);
-      return;
-    }
-    if (places_[chunk].load() == nullptr) {
-      chunks_.push_back(std::make_unique<Chunk>());
-      places_[chunk].store(chunks_.back().get(), std::memory_order_release);
-    }
-    chunks_of(chunk).samples[index.value % kChunk].store(sample.get(), std::memory_order_release);
-    kept_.push_back(std::move(sample));
-    use_.bytes += bytes;
-    ++use_.samples;
-  }
-
-  [[nodiscard]] Chunk& chunks_of(std::uint64_t chunk) const noexcept {
-    return *places_[chunk].load(std::memory_order_relaxed);
-  }
-
-  mutable std::mutex mutex_;  ///< of what follows; readers use places_ alone
-  CacheUse use_;
-  std::vector<std::unique_ptr<const Sample>> kept_;
-  std::vector<std::unique_ptr<Chunk>> chunks_;
-  std::atomic<bool> full_ = false;
-  std::vector<std::atomic<Chunk*>> places_;
-};
+/// Bytes that a kept sample takes, with what manages them.
+std::uint64_t bytes_held(const Sample& sample) noexcept {
+  std::uint64_t bytes = sizeof(Sample) + sample.fields().capacity() * sizeof(Sample::NamedField);
+  for (const Sample::NamedField& named : sample.fields()) bytes += named.field.capacity();
+  return bytes;
+}
 
 /// Samples that go: to make room, the oldest or the one that was not used for longest; after they
 /// have served often enough, each.
@@ -181,15 +108,9 @@ class EvictingStore final : public SampleStore {
 
 }  // namespace
 
-std::uint64_t bytes_held(const Sample& sample) noexcept {
-  std::uint64_t bytes = sizeof(Sample) + sample.fields().capacity() * sizeof(Sample::NamedField);
-  for (const Sample::NamedField& named : sample.fields()) bytes += named.field.capacity();
-  return bytes;
-}
-
 std::unique_ptr<SampleStore> make_sample_store(std::uint64_t limit_bytes, Eviction eviction,
                                                std::uint64_t reuse) {
-  if (eviction == Eviction::none && reuse == 0) return std::make_unique<FixedStore>(limit_bytes);
+  if (eviction == Eviction::none && reuse == 0) return make_fixed_store(limit_bytes);
   return std::make_unique<EvictingStore>(limit_bytes, eviction, reuse);
 }
 

@@ -1,10 +1,12 @@
 // Samples by index within a limit of bytes, shared by all workers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string_view>
+#include <span>
 
+#include "cachebisect/base/export.hpp"
 #include "cachebisect/data/sample.hpp"
 #include "cachebisect/protocol/cache_use.hpp"
 
@@ -28,16 +30,14 @@ class SampleStore {
   /// Makes `out` that sample. False if it is not there. Where nothing goes a view, which is valid
   /// while the store lives, without a lock; else a copy.
   virtual bool find(SampleIndex index, Sample& out) = 0;
+  /// What find() makes a view of; empty if it is not there, or if it makes a copy.
+  [[nodiscard]] virtual std::span<const std::byte> held(SampleIndex /*index*/) const { return {}; }
   [[nodiscard]] virtual CacheUse use() const = 0;
 };
 
-/// Bytes that a kept sample takes, with what manages them.
-[[nodiscard]] std::uint64_t bytes_held(const Sample& sample) noexcept;
-
 /// `reuse`: how often a sample serves before keep() replaces it, at most; 0: as often as it is
 /// asked for.
-[[nodiscard]] std::unique_ptr<SampleStore> make_sample_store(std::uint64_t limit_bytes,
-                                                             Eviction eviction,
-                                                             std::uint64_t reuse = 0);
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::unique_ptr<SampleStore> make_sample_store(
+    std::uint64_t limit_bytes, Eviction eviction, std::uint64_t reuse = 0);
 
 }  // namespace cachebisect::stages

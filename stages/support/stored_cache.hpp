@@ -1,8 +1,10 @@
 // What caches of samples have in common: a store, its limit, and their parameters.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "stages/support/sample_store.hpp"
 
@@ -20,6 +22,9 @@ namespace cachebisect::stages {
 class StoredCache : public CacheStage {
  public:
   bool find(SampleIndex index, Sample& out) const override { return store_->find(index, out); }
+  [[nodiscard]] std::span<const std::byte> held(SampleIndex index) const override {
+    return store_->held(index);
+  }
   [[nodiscard]] CacheUse use() const override { return store_->use(); }
   [[nodiscard]] bool frozen() const noexcept override { return frozen_; }
 

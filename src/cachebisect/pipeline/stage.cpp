@@ -18,6 +18,8 @@ std::vector<FileRange> SourceStage::files(SampleIndex /*index*/) const { return 
 
 std::span<const std::byte> SourceStage::held(SampleIndex /*index*/) const { return {}; }
 
+std::span<const std::byte> CacheStage::held(SampleIndex /*index*/) const { return {}; }
+
 std::uint64_t SourceStage::stored_bytes(SampleIndex index) const {
   std::uint64_t bytes = 0;
   for (const FileRange& range : files(index)) bytes += bytes_of(range);

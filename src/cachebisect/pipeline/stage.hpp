@@ -149,6 +149,8 @@ class CACHEBISECT_API CacheStage : public SampleStage {
   /// Makes `out` the sample of this index, of which it may be a view while the stage lives. False
   /// if it is not kept.
   virtual bool find(SampleIndex index, Sample& out) const = 0;
+  /// The memory of which find() makes views, as SourceStage::held(); empty if it is not kept there.
+  [[nodiscard]] virtual std::span<const std::byte> held(SampleIndex index) const;
   [[nodiscard]] virtual CacheUse use() const = 0;
   /// True if it may come after random stages, whose draws it then serves again in every epoch.
   [[nodiscard]] virtual bool frozen() const noexcept { return false; }

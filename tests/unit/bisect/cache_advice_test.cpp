@@ -31,7 +31,7 @@ TEST_CASE("a cache stands behind the last stage that is the same in every epoch"
   REQUIRE(remedy.edits.size() == 1);
   CHECK(remedy.edits[0].kind == EditKind::insert);
   CHECK(remedy.edits[0].path == "/stages/2");
-  CHECK(remedy.edits[0].value == R"({"use": "cache.memory", "limit_gb": 1.05})");
+  CHECK(remedy.edits[0].value == R"({"use": "cache.memory", "limit_gb": 1.06})");
   REQUIRE(found[0].changes);
   REQUIRE(found[0].changes->stages.size() == 2);
   for (const CostScale& scale : found[0].changes->stages) CHECK(scale.factor == 0);
@@ -47,7 +47,7 @@ TEST_CASE("where memory does not hold all samples, the place that spares most is
   CHECK(found[0].remedy.text == "keep samples in memory after read");
   CHECK(found[0].remedy.edits[0].path == "/stages/1");
   REQUIRE(found[0].changes->stages.size() == 1);
-  CHECK(found[0].changes->stages[0].factor == doctest::Approx(1 - 1e8 / 1.05e8));
+  CHECK(found[0].changes->stages[0].factor == doctest::Approx(1 - 1e8 / 1.05144e8));
   CHECK(has(found[0].remedy.reason, "95%"));
 }
 

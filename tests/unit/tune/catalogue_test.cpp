@@ -190,7 +190,7 @@ TEST_CASE("a remedy that gains is tried, however many others are proposed before
                                          {"augment.random_resized_crop", {100 * kMicro}},
                                          {"cache.memory", {2000 * kMicro}},
                                          {"decode.random_resized_crop", {750 * kMicro}}},
-                              .memory_bytes = 1e8};
+                              .memory_bytes = 1.05e8};
   PricedPipeline pipeline(file, machine);
   const Report report = pipeline.diagnose(25);
   const auto found = std::ranges::find(report.remedies, "decode_crop", &Remedy::id);

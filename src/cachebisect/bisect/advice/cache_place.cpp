@@ -6,6 +6,7 @@
 #include "cachebisect/bisect/costs/cache_changes.hpp"
 #include "cachebisect/bisect/costs/sample_stages.hpp"
 #include "cachebisect/bisect/record/bars.hpp"
+#include "cachebisect/protocol/cache_use.hpp"
 #include "cachebisect/protocol/job_setting_text.hpp"
 
 namespace cachebisect {
@@ -13,7 +14,7 @@ namespace {
 
 /// Share of the available memory: the rest is for what the job needs besides.
 constexpr double kMemoryShare = 0.5;
-/// What managing the samples adds to their bytes.
+/// What large pieces of memory take beyond their bytes.
 constexpr double kOverhead = 1.05;
 
 double busy_seconds(const StageReport& stage) {
@@ -28,7 +29,8 @@ double busy_seconds(const StageReport& stage) {
 CachePlace place_after(const StageReport& stage, const ChainDescription& chain, double room_bytes) {
   CachePlace place{.after = static_cast<std::size_t>(stage.index)};
   place.bytes_per_sample = *stage.output_bytes;
-  place.needed_bytes = kOverhead * place.bytes_per_sample * static_cast<double>(chain.samples);
+  const double sample = kOverhead * place.bytes_per_sample + static_cast<double>(kCacheSampleBytes);
+  place.needed_bytes = sample * static_cast<double>(chain.samples);
   place.kept = place.needed_bytes > 0 ? std::min(1.0, room_bytes / place.needed_bytes) : 0;
   return place;
 }
