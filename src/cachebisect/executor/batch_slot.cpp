@@ -28,6 +28,7 @@ std::vector<RowLayout> layouts_of(const Pipeline& pipeline, const ChainStage& li
       throw Error(ErrorKind::internal, "the rows of field '" + input[i].name +
                                            "' do not follow one another in the batch");
     }
+    layout.dense = layout.first.is_dense();
     layouts.push_back(layout);
   }
   return layouts;

@@ -16,6 +16,7 @@ struct RowLayout {
   const FieldSpec* sample = nullptr;
   TensorView first;  ///< of row 0, at offset 0
   std::size_t row_bytes = 0;
+  bool dense = false;  ///< a row is
 };
 
 /// Throws Error(internal) if the collate stage's rows are not contiguous.

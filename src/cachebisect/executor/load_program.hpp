@@ -83,7 +83,8 @@ class CACHEBISECT_INTERNAL_API LoadProgram {
  private:
   /// The cursor's place in the sampler's order.
   [[nodiscard]] std::uint64_t place(const LoadCursor& at) const noexcept {
-    return (at.offset + request_.order_shift) % sampler_->size();
+    const std::uint64_t place = at.offset + request_.order_shift;
+    return place < sampler_->size() ? place : place % sampler_->size();
   }
   void check() const;
   void add_sample_steps();

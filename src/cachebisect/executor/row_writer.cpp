@@ -1,5 +1,6 @@
 #include "cachebisect/executor/row_writer.hpp"
 
+#include <cstring>
 #include <string>
 
 #include "cachebisect/base/error.hpp"
@@ -33,12 +34,21 @@ void write_row(const RowLayout& layout, std::byte* to, const Sample& sample) {
                     " " + field->shape().to_string() + ", and all samples were to be " +
                     std::string(to_string(declared.dtype)) + " " + declared.shape.to_string());
   }
+  const ConstTensorView from = field->view();
+  if (layout.dense && from.is_dense()) {
+    std::memcpy(to, from.data, layout.row_bytes);
+    return;
+  }
   TensorView view = layout.first;
   view.data = to;
-  copy_tensor(field->view(), view);
+  copy_tensor(from, view);
 }
 
 }  // namespace
+
+Sample& RowWriter::shown(BatchSlot& slot, std::int64_t row, Sample& buffer) const {
+  return dynamic_ ? slot.staged(row) : buffer;
+}
 
 Sample& RowWriter::target(BatchSlot& slot, std::int64_t row, Sample& buffer) const {
   if (dynamic_) return slot.staged(row);

@@ -18,6 +18,8 @@ class RowWriter {
   /// Where the last sample stage writes: `buffer` with its fields attached to the row, or the
   /// slot's own sample.
   Sample& target(BatchSlot& slot, std::int64_t row, Sample& buffer) const;
+  /// As target(), for what a cache serves, which is not written to the row.
+  Sample& shown(BatchSlot& slot, std::int64_t row, Sample& buffer) const;
   /// Completes the row. `in_place`: the sample was written to target(). Throws Error(data) if a
   /// field is missing or is not as declared.
   void store(BatchSlot& slot, std::int64_t row, const Sample& sample, bool in_place) const;

@@ -95,6 +95,7 @@ void SampleLoader::run(BatchSlot& slot, std::int64_t row, std::uint64_t epoch, S
     Sample& buffer = outputs_[step.position];
     Sample& out = i == final_ ? rows_.target(slot, row, buffer) : buffer;
     run_step(step, input, out, epoch, index);
+    samples_.fetch_some();
     if (observed_) probe_.lap(times_[step.position]);
     if (recorded_) record_->lap(LoadWork::stage, step.position, position);
     if (request.on_sample) request.on_sample(step.position + 1, position, out);
@@ -109,6 +110,7 @@ void SampleLoader::run(BatchSlot& slot, std::int64_t row, std::uint64_t epoch, S
   current_ = &pipeline_->stages()[pipeline_->collate_position() - 1];
   current_origin_ = input->origin();
   rows_.store(slot, row, *input, final_ < steps.size());
+  samples_.fetch_some();
   if (recorded_) record_->lap(LoadWork::slot_write, 0, position);
   if (observed_) {
     probe_.lap(slot_write_);
@@ -122,8 +124,9 @@ std::size_t SampleLoader::first_step(BatchSlot& slot, std::int64_t row, SampleIn
   for (const std::size_t at : program_->cache_steps()) {
     const LoadStep& step = steps[at];
     Sample& buffer = outputs_[step.position];
-    Sample& out = at == final_ ? rows_.target(slot, row, buffer) : buffer;
+    Sample& out = at == final_ ? rows_.shown(slot, row, buffer) : buffer;
     if (!static_cast<const CacheStage&>(*step.link->stage).find(index, out)) continue;
+    samples_.fetch_some();
     if (observed_) {
       probe_.lap(times_[step.position]);
       // Those that it spares took no time.

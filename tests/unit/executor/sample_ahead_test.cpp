@@ -56,16 +56,61 @@ class HeldSource final : public SourceStage {
   mutable std::vector<bool> was_asked_;
 };
 
+/// Keeps all samples, and lists what it was asked to hold.
+class HeldCache final : public CacheStage {
+ public:
+  bool find(SampleIndex index, Sample& out) const override {
+    const std::lock_guard lock(mutex_);
+    const Sample& kept = kept_[index.value];
+    if (kept.fields().empty()) return false;
+    out.begin_from(kept);
+    return true;
+  }
+  [[nodiscard]] std::span<const std::byte> held(SampleIndex index) const override {
+    const std::lock_guard lock(mutex_);
+    const Sample& kept = kept_[index.value];
+    asked_.push_back(index.value);
+    if (kept.fields().empty()) return {};
+    ++had_;
+    return {kept.fields().front().field.data(), kept.fields().front().field.byte_size()};
+  }
+  [[nodiscard]] CacheUse use() const override { return {}; }
+  [[nodiscard]] std::size_t asked() const {
+    const std::lock_guard lock(mutex_);
+    return asked_.size();
+  }
+  /// How often it was asked for a sample that it had.
+  [[nodiscard]] std::size_t had() const {
+    const std::lock_guard lock(mutex_);
+    return had_;
+  }
+
+ private:
+  void keep(const Sample& sample) const override {
+    const std::lock_guard lock(mutex_);
+    Sample& kept = kept_[sample.index().value];
+    if (kept.fields().empty()) kept.copy_from(sample);
+  }
+
+  mutable std::mutex mutex_;
+  mutable std::array<Sample, kHeldSamples> kept_;
+  mutable std::vector<std::uint64_t> asked_;
+  mutable std::size_t had_ = 0;
+};
+
 struct Run {
   std::shared_ptr<HeldSource> source;
   std::vector<std::uint64_t> indices;
   std::vector<int> values;
 };
 
-Run run_held(bool holds, int batches, const LoadRequest& request = {}, int group_by_size = 0) {
+Run run_held(bool holds, int batches, const LoadRequest& request = {}, int group_by_size = 0,
+             const std::shared_ptr<HeldCache>& cache = nullptr) {
   Run result{std::make_shared<HeldSource>(holds), {}, {}};
   PipelineBuilder builder;
-  builder.source("read", BuiltStage{"read.held", {}, result.source}).collate().copy();
+  builder.source("read", BuiltStage{"read.held", {}, result.source});
+  if (cache) builder.stage("cache", {"cache.held", {.caches = true}, cache});
+  builder.collate().copy();
   builder.batch_size(8).drop_last(false).seed(3);
   if (group_by_size > 0) builder.group_by_size(group_by_size);
   const Pipeline pipeline = builder.build();
@@ -125,4 +170,17 @@ TEST_CASE("a source that holds nothing is not asked per sample") {
 
 TEST_CASE("in an order of groups, which is made window by window, nothing is asked for") {
   CHECK(run_held(true, 5, {}, 2).source->asked().size() <= 2);
+}
+
+TEST_CASE("a cache is asked for what it holds, before the source") {
+  const auto cache = std::make_shared<HeldCache>();
+  const Run cached = run_held(true, 30, {}, 0, cache);
+  const Run other = run_held(false, 30);
+  CHECK(cached.indices == other.indices);
+  CHECK(cached.values == other.values);
+  const std::size_t from_source = cached.source->asked().size();
+  CHECK(cache->had() > 0);
+  CHECK(from_source > 0);
+  // One look of each is to see whether it holds anything.
+  CHECK(cache->asked() <= from_source + cache->had());
 }
