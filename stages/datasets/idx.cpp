@@ -107,7 +107,10 @@ void IdxFile::check_room() const {
 }
 
 void IdxFile::load(const OpenContext& context) {
-  if (!in_memory_) return;
+  if (!in_memory_) {
+    file_.open_per_core();
+    return;
+  }
   if (!gzip_) {
     content_ = read_whole(file_, context);
     content_begin_ = header_bytes_;

@@ -199,6 +199,7 @@ LmdbFile::LmdbFile(const std::string& path, const OpenContext& context) : file_(
   places_.shrink_to_fit();
   key_ends_.shrink_to_fit();
   keys_.shrink_to_fit();
+  file_.open_per_core();
 }
 
 std::string_view LmdbFile::key(std::uint64_t index) const {

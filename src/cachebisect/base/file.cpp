@@ -4,9 +4,12 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <thread>
 #include <utility>
 
 #include <fcntl.h>
+#include <sched.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -37,6 +40,15 @@ std::string kind_text(mode_t mode) {
 [[noreturn]] void fail_short(const char* path, std::uint64_t offset, std::uint64_t wanted) {
   fail(path, "ends within the " + std::to_string(wanted) + " bytes from byte " +
                  std::to_string(offset) + "; it was cut short while it was in use");
+}
+
+/// That one file may take of those that the process may have, usually 1,024.
+std::size_t most_spare_descriptors() {
+  constexpr std::size_t kMost = 16;
+  constexpr std::size_t kShare = 64;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  return std::min<std::size_t>(limit.rlim_cur / kShare, kMost);
 }
 
 }  // namespace
@@ -71,15 +83,32 @@ void read_exactly(int descriptor, const char* path, std::uint64_t offset,
 InputFile::InputFile(std::string path)
     : path_(std::move(path)), file_(open_regular(path_.c_str(), size_)) {}
 
+void InputFile::open_per_core() {
+  const std::size_t wanted =
+      std::min<std::size_t>(std::thread::hardware_concurrency(), most_spare_descriptors());
+  // The file itself, not what lies at its path by now.
+  const std::string same = "/proc/self/fd/" + std::to_string(file_.get());
+  while (per_core_.size() < wanted && wanted > 1) {
+    FileDescriptor again(::open(same.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+    if (!again.is_open()) return;
+    per_core_.push_back(std::move(again));
+  }
+}
+
+int InputFile::descriptor() const noexcept {
+  if (per_core_.empty()) return file_.get();
+  return per_core_[static_cast<unsigned>(::sched_getcpu()) % per_core_.size()].get();
+}
+
 void InputFile::read(std::uint64_t offset, std::span<std::byte> out) const {
-  read_exactly(file_.get(), path_.c_str(), offset, out);
+  read_exactly(descriptor(), path_.c_str(), offset, out);
 }
 
 void InputFile::read(std::uint64_t offset, std::span<std::byte> first,
                      std::span<std::byte> second) const {
   const std::array<iovec, 2> parts{iovec{first.data(), first.size()},
                                    iovec{second.data(), second.size()}};
-  const ssize_t got = ::preadv(file_.get(), parts.data(), 2, static_cast<off_t>(offset));
+  const ssize_t got = ::preadv(descriptor(), parts.data(), 2, static_cast<off_t>(offset));
   if (std::cmp_equal(got, first.size() + second.size())) return;
   // Interrupted or short: plain reads finish it or report the error.
   read(offset, first);

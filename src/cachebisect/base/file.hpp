@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/export.hpp"
@@ -20,6 +21,11 @@ class CACHEBISECT_INTERNAL_API InputFile {
   /// Throws Error(data) naming the path if it cannot be opened or is not a regular file.
   explicit InputFile(std::string path);
 
+  /// Opens the file once more for each core, up to 16 times: threads that read small pieces by one
+  /// descriptor wait for each other, as the kernel counts its users. Where descriptors are few,
+  /// they share it. Not thread safe.
+  void open_per_core();
+
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   /// Bytes at the time of opening.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
@@ -29,9 +35,13 @@ class CACHEBISECT_INTERNAL_API InputFile {
   void read(std::uint64_t offset, std::span<std::byte> first, std::span<std::byte> second) const;
 
  private:
+  /// That of this core.
+  [[nodiscard]] int descriptor() const noexcept;
+
   std::string path_;
   std::uint64_t size_ = 0;
   FileDescriptor file_;  // after size_, which opening it sets
+  std::vector<FileDescriptor> per_core_;
 };
 
 /// Opens `path` for reading and stores its bytes in `size`. Throws Error(data) as InputFile does.
