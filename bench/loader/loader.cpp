@@ -1,11 +1,12 @@
 // Loader throughput of any pipeline without a training step, next to its kernels alone on one core.
 //
 //   loader PIPELINE [--workers 1,2] [--seconds S] [--rounds R] [--set PATH=VALUE]...
-//          [--no-kernels] [--first FILE]
+//          [--no-kernels] [--kernel-batches N] [--first FILE]
 //
-// Rounds interleave the configurations, so that drift affects all alike. A line gives medians over
-// rounds: samples/s, samples per CPU second, and the share of N kernel loops. --first writes the
-// fields of the first batch, one after the other, as raw bytes.
+// The kernels write to N batches in turn: to one, or to as many as the loader has. Rounds
+// interleave the configurations, so that drift affects all alike. A line gives medians over rounds:
+// samples/s, samples per CPU second, and the share of N kernel loops. --first writes the fields of
+// the first batch, one after the other, as raw bytes.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -34,6 +35,7 @@ struct Arguments {
   double seconds = 1.5;
   int rounds = 5;
   bool kernels = true;
+  int kernel_batches = 1;
   std::string first;
   std::vector<SpecOverride> overrides;
 };
@@ -62,6 +64,8 @@ Arguments parse(int argc, char** argv) {
       arguments.rounds = std::atoi(value().c_str());
     } else if (word == "--no-kernels") {
       arguments.kernels = false;
+    } else if (word == "--kernel-batches") {
+      arguments.kernel_batches = std::atoi(value().c_str());
     } else if (word == "--first") {
       arguments.first = value();
     } else if (word == "--set") {
@@ -83,11 +87,14 @@ Rate rate_of(std::uint64_t samples, double seconds, double cpu_seconds) {
 /// Source and sample stages in a plain loop on this thread; the last stage writes into a batch row.
 class KernelLoop {
  public:
-  explicit KernelLoop(const Pipeline& pipeline)
+  KernelLoop(const Pipeline& pipeline, int batches)
       : pipeline_(pipeline), samples_(pipeline.collate_position()) {
     const BatchSpec& spec = pipeline.stages()[pipeline.collate_position()].output;
-    for (std::size_t f = 0; f < spec.size(); ++f) {
-      batch_.resize_field(f, spec[f].name, spec[f].dtype, spec[f].shape);
+    for (int b = 0; b < std::max(1, batches); ++b) {
+      OwnedHostBatch& batch = batches_.emplace_back(host_memory());
+      for (std::size_t f = 0; f < spec.size(); ++f) {
+        batch.resize_field(f, spec[f].name, spec[f].dtype, spec[f].shape);
+      }
     }
   }
 
@@ -97,15 +104,16 @@ class KernelLoop {
     const double begin = monotonic_seconds();
     std::uint64_t done = 0;
     while (monotonic_seconds() < begin + seconds) {
+      const auto size = static_cast<std::uint64_t>(pipeline_.batch_size());
       one(sampler.index(0, position_++ % pipeline_.samples()),
-          static_cast<std::int64_t>(done) % pipeline_.batch_size());
+          batches_[done / size % batches_.size()].batch, static_cast<std::int64_t>(done % size));
       ++done;
     }
     return rate_of(done, monotonic_seconds() - begin, thread_cpu_seconds() - cpu);
   }
 
  private:
-  void one(SampleIndex index, std::int64_t row) {
+  void one(SampleIndex index, const HostBatch& batch, std::int64_t row) {
     const auto context = [&](std::size_t stage) {
       return SampleContext({pipeline_.spec().seed, 0, index, pipeline_.stages()[stage].random_key},
                            arena_);
@@ -115,27 +123,26 @@ class KernelLoop {
     pipeline_.source().read(samples_[0], context(0));
     for (std::size_t s = 1; s < samples_.size(); ++s) {
       samples_[s].begin_from(samples_[s - 1]);
-      if (s + 1 == samples_.size()) attach(samples_[s], row);
+      if (s + 1 == samples_.size()) attach(samples_[s], batch, row);
       const auto& stage = static_cast<const SampleStage&>(*pipeline_.stages()[s].stage);
       arena_.reset();
       stage.process(samples_[s - 1], samples_[s], context(s));
     }
-    collect(row);
+    collect(batch, row);
   }
 
-  void attach(Sample& sample, std::int64_t row) {
+  void attach(Sample& sample, const HostBatch& batch, std::int64_t row) {
     const BatchSpec& spec = pipeline_.stages()[pipeline_.collate_position()].output;
     for (std::size_t f = 0; f < spec.size(); ++f) {
       sample.field(spec[f].name)
-          .attach(pipeline_.collate().row(spec[f], batch_.batch.fields[f].tensor.data, row));
+          .attach(pipeline_.collate().row(spec[f], batch.fields[f].tensor.data, row));
     }
   }
 
-  void collect(std::int64_t row) {
+  void collect(const HostBatch& batch, std::int64_t row) {
     const BatchSpec& spec = pipeline_.stages()[pipeline_.collate_position()].output;
     for (std::size_t f = 0; f < spec.size(); ++f) {
-      const TensorView to =
-          pipeline_.collate().row(spec[f], batch_.batch.fields[f].tensor.data, row);
+      const TensorView to = pipeline_.collate().row(spec[f], batch.fields[f].tensor.data, row);
       const Field& from = samples_.back().field(spec[f].name);
       if (from.data() != to.data) copy_tensor(from.view(), to);
     }
@@ -143,7 +150,7 @@ class KernelLoop {
 
   const Pipeline& pipeline_;
   std::vector<Sample> samples_;
-  OwnedHostBatch batch_{host_memory()};
+  std::vector<OwnedHostBatch> batches_;
   Arena arena_;
   std::uint64_t position_ = 0;
 };
@@ -218,7 +225,7 @@ int measure(const Arguments& arguments) {
   const std::unique_ptr<Device> device = make_cpu_device();
   if (!arguments.first.empty()) write_first_batch(pipeline, *device, arguments.first);
   std::optional<KernelLoop> kernel;
-  if (arguments.kernels) kernel.emplace(pipeline).run(0.2);
+  if (arguments.kernels) kernel.emplace(pipeline, arguments.kernel_batches).run(0.2);
   std::vector<Rate> kernel_rates;
   std::vector<std::vector<Rate>> rates(arguments.workers.size());
   std::vector<std::vector<double>> shares(arguments.workers.size());
