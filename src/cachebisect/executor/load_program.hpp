@@ -28,11 +28,11 @@ struct LoadCursor {
   std::uint64_t modulus = 1;
   bool epochs_pass = false;
 
-  void advance() noexcept {
-    if (++offset != modulus) return;
-    offset = 0;
-    if (epochs_pass) ++epoch;
+  [[nodiscard]] LoadCursor next() const noexcept {
+    const bool wraps = offset + 1 == modulus;
+    return {epoch + (wraps && epochs_pass ? 1 : 0), wraps ? 0 : offset + 1, modulus, epochs_pass};
   }
+  void advance() noexcept { *this = next(); }
 };
 
 /// The positions of one batch.

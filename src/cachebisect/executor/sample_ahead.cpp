@@ -49,9 +49,7 @@ SampleIndex SampleAhead::index(const LoadCursor& at, std::uint64_t position) {
   if (source_ == nullptr && caches_.empty()) return program_->index(at, order_);
   const bool known = next_position_ != 0 && position == next_position_;
   const SampleIndex index = known ? next_ : program_->index(at, order_);
-  LoadCursor next = at;
-  next.advance();
-  next_ = program_->index(next, order_);
+  next_ = program_->index(at.next(), order_);
   next_position_ = position + 1;
   while (fetched_ != fetch_end_) fetch_some();
   if (next_ < size_) fetch(held(next_));
