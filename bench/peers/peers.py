@@ -45,6 +45,7 @@ TITLES = {
     "spdl": "SPDL", "dali": "DALI (CPU)", "ffcv": "FFCV", "zarr": "zarr-python",
     "tensorstore": "TensorStore", "webdataset": "WebDataset with a DataLoader",
     "ours": "cachebisect", "held": "cachebisect, `in_memory`",
+    "cached": "cachebisect, `cache.memory`",
     "cropped": "cachebisect, `decode.random_resized_crop`",
     "before": "cachebisect, before", "before_held": "cachebisect, before, `in_memory`",
 }  # fmt: skip
@@ -69,7 +70,11 @@ def run_peer(peer: str, case: str, options: argparse.Namespace) -> dict[str, Any
 
 
 def pipeline_of(name: str, case: str) -> str:
-    return f"{case.replace('rrc', 'crop')}.json" if name == "cropped" else f"{case}.json"
+    if name == "cropped":
+        case = case.replace("rrc", "crop")
+    elif name == "cached":
+        case = case.replace("raw", "cached")
+    return f"{case}.json"
 
 
 def run_ours(name: str, case: str, options: argparse.Namespace) -> dict[str, Any]:
@@ -107,6 +112,8 @@ def contestants(case: str, options: argparse.Namespace) -> list[str]:
     names = ["ours"]
     if case in ("cifar_raw", "mnist_norm"):
         names.append("held")
+    if case == "cifar_raw":
+        names.append("cached")
     if case in ("jpeg_rrc224", "webdataset_rrc224"):
         names.append("cropped")
     peers = [peer for peer in PEERS_OF[case] if peer in options.peers]
