@@ -45,11 +45,7 @@ class CifarSource final : public SourceStage {
     files_.clear();
     ends_.clear();
     for (const std::string& file : file_paths()) add_file(file);
-    if (in_memory_) {
-      hold_files(context);
-    } else {
-      for (InputFile& file : files_) file.open_per_core();
-    }
+    if (in_memory_) hold_files(context);
     generated_ = is_generated(files_.front().path());
   }
 
