@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "stages/support/packed_samples.hpp"
+#include "stages/support/kept_samples.hpp"
 
 namespace cachebisect::stages {
 namespace {
@@ -20,7 +20,7 @@ constexpr std::size_t kChunk = std::size_t{1} << kChunkBits;
 constexpr std::size_t kChunks = std::size_t{1} << 16U;
 
 /// Marks the place of a sample that is being copied.
-constexpr PackedSample kPending{};
+constexpr KeptSample kPending{};
 
 class FixedStore final : public SampleStore {
  public:
@@ -32,8 +32,8 @@ class FixedStore final : public SampleStore {
     const std::uint64_t index = sample.index();
     Chunk* const chunk = chunk_for(index);
     if (chunk == nullptr) return;
-    std::atomic<const PackedSample*>& kept = chunk->samples[index % kChunk];
-    const PackedSample* none = nullptr;
+    std::atomic<const KeptSample*>& kept = chunk->samples[index % kChunk];
+    const KeptSample* none = nullptr;
     if (!kept.compare_exchange_strong(none, &kPending, std::memory_order_relaxed)) return;
     const auto place = reserve(sample);
     if (!place) return;
@@ -59,19 +59,19 @@ class FixedStore final : public SampleStore {
     CacheUse use;
     use.limit_bytes = limit_bytes_;
     use.bytes = limit_bytes_ - bytes_left_;
-    use.samples = samples_;
+    use.samples = count_;
     use.full = full_;
     return use;
   }
 
  private:
   struct Chunk {
-    std::array<std::atomic<const PackedSample*>, kChunk> samples{};
-    std::array<std::uint32_t, kChunk> bytes{};  ///< known without a look at the sample's own memory
+    std::array<std::atomic<const KeptSample*>, kChunk> samples{};
+    std::array<std::uint32_t, kChunk> bytes{};  ///< known without reading the sample itself
   };
 
   struct Kept {
-    const PackedSample* sample = nullptr;
+    const KeptSample* sample = nullptr;
     std::size_t bytes = 0;
   };
 
@@ -81,7 +81,7 @@ class FixedStore final : public SampleStore {
     const Chunk* const chunk = chunks_[number].load(std::memory_order_acquire);
     if (chunk == nullptr) return {};
     const std::size_t at = index.value % kChunk;
-    const PackedSample* const sample = chunk->samples[at].load(std::memory_order_acquire);
+    const KeptSample* const sample = chunk->samples[at].load(std::memory_order_acquire);
     if (sample == nullptr || sample == &kPending) return {};
     return {sample, chunk->bytes[at]};
   }
@@ -103,11 +103,11 @@ class FixedStore final : public SampleStore {
     return owned_.back().get();
   }
 
-  std::optional<PackedSamples::Place> reserve(const Sample& sample) {
+  std::optional<KeptSamples::Place> reserve(const Sample& sample) {
     const std::lock_guard lock(mutex_);
-    const auto place = packed_.reserve(sample, bytes_left_);
+    const auto place = samples_.reserve(sample, bytes_left_);
     if (place) {
-      ++samples_;
+      ++count_;
     } else {
       full_.store(true, std::memory_order_relaxed);
     }
@@ -117,8 +117,8 @@ class FixedStore final : public SampleStore {
   std::uint64_t limit_bytes_;
   mutable std::mutex mutex_;  ///< of what follows, but for `full_` and `chunks_`
   std::uint64_t bytes_left_;
-  std::uint64_t samples_ = 0;
-  PackedSamples packed_;
+  std::uint64_t count_ = 0;
+  KeptSamples samples_;
   std::vector<std::unique_ptr<Chunk>> owned_;
   std::atomic<bool> full_ = false;
   std::vector<std::atomic<Chunk*>> chunks_;

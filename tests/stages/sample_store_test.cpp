@@ -1,4 +1,4 @@
-// Samples that a cache in memory packs: what they are, what they take, and who may look meanwhile.
+// Samples that a cache keeps in memory: what they are, what they take, and who may read meanwhile.
 #include "stages/support/sample_store.hpp"
 
 #include <algorithm>

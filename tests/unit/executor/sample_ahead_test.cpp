@@ -181,6 +181,6 @@ TEST_CASE("a cache is asked for what it holds, before the source") {
   const std::size_t from_source = cached.source->asked().size();
   CHECK(cache->had() > 0);
   CHECK(from_source > 0);
-  // One look of each is to see whether it holds anything.
+  // Once per run the source is asked whether it holds anything at all.
   CHECK(cache->asked() <= from_source + cache->had());
 }

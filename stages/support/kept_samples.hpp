@@ -17,7 +17,7 @@
 namespace cachebisect::stages {
 
 /// Where the fields of a sample lie in its memory; shared by all samples with the same shapes.
-struct PackedLayout {
+struct KeptLayout {
   struct Member {
     std::string name;
     TensorView view;  ///< dense, of no data
@@ -29,28 +29,28 @@ struct PackedLayout {
   std::vector<Member> members;
   std::size_t bytes = 0;  ///< of a sample, with what is in front of its fields
 
-  friend bool operator==(const PackedLayout& a, const PackedLayout& b) noexcept {
+  friend bool operator==(const KeptLayout& a, const KeptLayout& b) noexcept {
     return a.members == b.members;
   }
 };
 
 /// Stands in front of the bytes of its fields.
-struct PackedSample {
+struct KeptSample {
   SampleIndex index;
   SampleOrigin origin;
-  const PackedLayout* layout = nullptr;
+  const KeptLayout* layout = nullptr;
 
   /// Makes `out` a view of this sample.
   void show(Sample& out) const;
 };
 
-/// Owns packed samples. Small ones lie side by side in huge pages. Not thread safe.
-class PackedSamples {
+/// Owns kept samples. Small ones lie side by side in huge pages. Not thread safe.
+class KeptSamples {
  public:
   /// Room for a sample.
   struct Place {
     std::byte* data = nullptr;
-    const PackedLayout* layout = nullptr;
+    const KeptLayout* layout = nullptr;
   };
 
   /// Takes what it needs out of `bytes_left`: a whole page where it begins one. None if too few are
@@ -59,22 +59,22 @@ class PackedSamples {
 
  private:
   struct HashLayout {
-    std::size_t operator()(const PackedLayout& layout) const noexcept;
+    std::size_t operator()(const KeptLayout& layout) const noexcept;
   };
 
-  [[nodiscard]] const PackedLayout* layout_of(const Sample& sample, std::uint64_t& bytes_left);
+  [[nodiscard]] const KeptLayout* layout_of(const Sample& sample, std::uint64_t& bytes_left);
   [[nodiscard]] std::byte* take(std::size_t bytes, std::uint64_t& bytes_left);
   [[nodiscard]] bool take_page(std::uint64_t& bytes_left);
 
   std::shared_ptr<MemoryResource> resource_ = host_memory();
-  std::unordered_set<PackedLayout, HashLayout> layouts_;
-  const PackedLayout* last_layout_ = nullptr;
+  std::unordered_set<KeptLayout, HashLayout> layouts_;
+  const KeptLayout* last_layout_ = nullptr;
   std::vector<HugePageBuffer> pages_;
   std::vector<Buffer> pieces_;  // each with one sample
   std::span<std::byte> page_;   // what is left of the last one
 };
 
 /// Copies the sample into a place that was reserved for it or for one with its shapes.
-const PackedSample* pack(const Sample& sample, const PackedSamples::Place& place);
+const KeptSample* pack(const Sample& sample, const KeptSamples::Place& place);
 
 }  // namespace cachebisect::stages
