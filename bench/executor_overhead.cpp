@@ -1,6 +1,8 @@
 // The overhead of the executor: nanoseconds per sample with null stages, and the hand-off of a
 // batch.
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -119,6 +121,38 @@ void hand_off(benchmark::State& state) {
   state.counters["p90_us"] = 1e6 * percentile(seconds, 0.9);
 }
 BENCHMARK(hand_off)->ArgName("asleep")->Arg(0)->Arg(1)->Iterations(2000)->UseRealTime();
+
+// What the system itself takes to wake a thread that sleeps on a word of memory for 300 us, without
+// an executor.
+void wake_up(benchmark::State& state) {
+  std::atomic<std::uint32_t> bell{0};
+  std::atomic<bool> ended{false};
+  double rung = 0;
+  std::atomic<bool> waits{false};
+  std::thread ringer([&] {
+    while (!ended) {
+      if (!waits.exchange(false)) continue;
+      const double until = monotonic_seconds() + 300e-6;
+      while (monotonic_seconds() < until) {
+      }
+      rung = monotonic_seconds();
+      bell.fetch_add(1);
+      bell.notify_all();
+    }
+  });
+  std::vector<double> seconds;
+  for (auto _ : state) {
+    const std::uint32_t seen = bell;
+    waits = true;
+    bell.wait(seen);
+    seconds.push_back(monotonic_seconds() - rung);
+  }
+  ended = true;
+  ringer.join();
+  state.counters["p50_us"] = 1e6 * percentile(seconds, 0.5);
+  state.counters["p90_us"] = 1e6 * percentile(seconds, 0.9);
+}
+BENCHMARK(wake_up)->Iterations(2000)->UseRealTime();
 
 // Round trip while both sides are awake: batches are loaded as fast as they are taken.
 void batches(benchmark::State& state) {

@@ -1,7 +1,7 @@
 // Loader throughput of any pipeline without a training step, next to its kernels alone on one core.
 //
 //   loader PIPELINE [--workers 1,2] [--seconds S] [--rounds R] [--set PATH=VALUE]...
-//          [--no-kernels] [--kernel-batches N] [--first FILE]
+//          [--no-kernels] [--kernel-batches N] [--first FILE] [--only-first]
 //
 // The kernels write to N batches in turn: to one, or to as many as the loader has. Rounds
 // interleave the configurations, so that drift affects all alike. A line gives medians over rounds:
@@ -37,6 +37,7 @@ struct Arguments {
   bool kernels = true;
   int kernel_batches = 1;
   std::string first;
+  bool only_first = false;
   std::vector<SpecOverride> overrides;
 };
 
@@ -68,6 +69,8 @@ Arguments parse(int argc, char** argv) {
       arguments.kernel_batches = std::atoi(value().c_str());
     } else if (word == "--first") {
       arguments.first = value();
+    } else if (word == "--only-first") {
+      arguments.only_first = true;
     } else if (word == "--set") {
       const std::string set = value();
       arguments.overrides.push_back({set.substr(0, set.find('=')), set.substr(set.find('=') + 1)});
@@ -187,10 +190,13 @@ class LoaderLoop {
   Executor executor_;
 };
 
-void write_first_batch(const Pipeline& pipeline, Device& device, const std::string& path) {
-  Executor executor(pipeline, device, {.workers = 1});
+/// `path`: empty: nothing is written.
+void load_first_batch(const Pipeline& pipeline, Device& device, int workers,
+                      const std::string& path) {
+  Executor executor(pipeline, device, {.workers = workers});
   executor.start({});
   const ReadyBatch ready = executor.next({});
+  if (path.empty()) return executor.release(ready, nullptr);
   std::ofstream file(path, std::ios::binary);
   for (const BatchField& field : ready.batch->fields) {
     file.write(reinterpret_cast<const char*>(field.tensor.data),
@@ -223,7 +229,10 @@ int measure(const Arguments& arguments) {
   const Pipeline pipeline =
       Pipeline::from_spec(load_pipeline(arguments.file, registry, arguments.overrides), registry);
   const std::unique_ptr<Device> device = make_cpu_device();
-  if (!arguments.first.empty()) write_first_batch(pipeline, *device, arguments.first);
+  if (!arguments.first.empty() || arguments.only_first) {
+    load_first_batch(pipeline, *device, arguments.workers.front(), arguments.first);
+  }
+  if (arguments.only_first) return 0;
   std::optional<KernelLoop> kernel;
   if (arguments.kernels) kernel.emplace(pipeline, arguments.kernel_batches).run(0.2);
   std::vector<Rate> kernel_rates;
