@@ -161,11 +161,20 @@ TEST_CASE("a cache that is full is a warning with what all samples take") {
   CHECK(find(run({.cache = CacheUse{.samples = 10, .bytes = 1000}}), "cache_full") == nullptr);
   const Report report =
       run({.cache = CacheUse{
-               .samples = 100, .bytes = 1'000'000, .limit_bytes = 1'000'000, .full = true}});
+               .samples = 40'000, .bytes = 1'000'000, .limit_bytes = 1'000'000, .full = true}});
   const Warning* warning = find(report, "cache_full");
   REQUIRE(warning != nullptr);
   CHECK(has(warning->text, "its limit of 1.0 MB is reached"));
+  CHECK(has(warning->remedy, "all of them take about 2.5 MB: "));
   CHECK(has(warning->remedy, "limit_gb"));
+}
+
+TEST_CASE("what all samples take is not concluded from a few that a cache has") {
+  const Report report = run(
+      {.cache = CacheUse{.samples = 1, .bytes = 100'000, .limit_bytes = 100'000, .full = true}});
+  const Warning* warning = find(report, "cache_full");
+  REQUIRE(warning != nullptr);
+  CHECK(warning->remedy == "raise limit_gb as far as memory allows");
 }
 
 TEST_CASE("a quiet machine with whole CPUs causes no warning") {

@@ -158,14 +158,17 @@ void warn_of_full_caches(std::vector<Warning>& out, const ChainDescription& chai
     const CacheUse& use = *stage.cache;
     const auto kept = static_cast<double>(use.samples);
     const auto samples = static_cast<double>(chain.samples);
-    const double needed = static_cast<double>(use.bytes) / std::max(kept, 1.0) * samples;
+    // Of few samples, most of the bytes are tables for all of them.
+    std::string all;
+    if (kept > kNegligible * samples) {
+      all = "all of them take about " +
+            format_bytes(static_cast<double>(use.bytes) / kept * samples) + ": ";
+    }
     out.push_back({"cache_full",
                    stage.name + " holds " + percent(kept / samples) +
                        " of the samples: its limit of " +
                        format_bytes(static_cast<double>(use.limit_bytes)) + " is reached",
-                   "all of them take about " + format_bytes(needed) +
-                       ": raise limit_gb as far as "
-                       "memory allows"});
+                   all + "raise limit_gb as far as memory allows"});
   }
 }
 
