@@ -6,7 +6,7 @@
 // The kernels write to N batches in turn: to one, or to as many as the loader has. Rounds
 // interleave the configurations, so that drift affects all alike. A line gives medians over rounds:
 // samples/s, samples per CPU second, and the share of N kernel loops. --first writes the fields of
-// the first batch, one after the other, as raw bytes.
+// the first batch, one after the other, as raw bytes; with --only-first the program ends then.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -106,8 +106,8 @@ class KernelLoop {
     const double cpu = thread_cpu_seconds();
     const double begin = monotonic_seconds();
     std::uint64_t done = 0;
+    const auto size = static_cast<std::uint64_t>(pipeline_.batch_size());
     while (monotonic_seconds() < begin + seconds) {
-      const auto size = static_cast<std::uint64_t>(pipeline_.batch_size());
       one(sampler.index(0, position_++ % pipeline_.samples()),
           batches_[done / size % batches_.size()].batch, static_cast<std::int64_t>(done % size));
       ++done;
@@ -230,7 +230,8 @@ int measure(const Arguments& arguments) {
       Pipeline::from_spec(load_pipeline(arguments.file, registry, arguments.overrides), registry);
   const std::unique_ptr<Device> device = make_cpu_device();
   if (!arguments.first.empty() || arguments.only_first) {
-    load_first_batch(pipeline, *device, arguments.workers.front(), arguments.first);
+    const int workers = arguments.workers.empty() ? 1 : arguments.workers.front();
+    load_first_batch(pipeline, *device, workers, arguments.first);
   }
   if (arguments.only_first) return 0;
   std::optional<KernelLoop> kernel;

@@ -64,7 +64,7 @@ std::unique_ptr<SampleStore> store_of(double limit_bytes) {
   return make_sample_store(static_cast<std::uint64_t>(limit_bytes), Eviction::none);
 }
 
-/// Small and large ones, next to another.
+/// Small and large ones in turn.
 std::int64_t varied_bytes(std::uint64_t index) {
   constexpr std::int64_t kSizes[] = {0, 1, 63, 64, 65, 3072, 16'384, 40'000, 300'000};
   return kSizes[index % std::size(kSizes)];
